@@ -14,10 +14,12 @@ import {
   type KeyPage,
   lastHourOfKey,
   lastTaskOfKey,
+  laterHour,
   type PageQuery,
   pageByLastUse,
   pageByLatestUse,
   startOfHour,
+  unfoldedHours,
 } from "./report-key-use.ts";
 import { keyConditions } from "./report-keys.ts";
 import { spendOfKeys } from "./report-sums.ts";
@@ -204,14 +206,16 @@ type SortRow = Pick<
 
 /** The columns that a filter or an order needs; the others are null. */
 async function sortRows(
-  { connection }: ReportContext,
+  context: ReportContext,
   filter: KeyFilter,
   sort: string,
   { hasBudget = false }: { readonly hasBudget?: boolean } = {},
 ): Promise<readonly SortRow[]> {
+  const { connection, flavour } = context;
   const by = sort.replace(/^-/, "");
-  const selected = (column: keyof typeof sortColumns, isNeeded: boolean) =>
-    (isNeeded ? sortColumns[column] : sql`null`).as(column);
+  const columns = { ...sortColumns, last_hour: lastHourOfKey(flavour) };
+  const selected = (column: keyof typeof columns, isNeeded: boolean) =>
+    (isNeeded ? columns[column] : sql`null`).as(column);
   const keys = connection.selectFrom("api_keys");
   const rows = await (hasBudget ? keys.where("budget", "is not", null) : keys)
     .select(["id", "workspace_id", "group_id", "owner_id", "person_id"])
@@ -233,7 +237,10 @@ async function sortRows(
     ])
     .where((eb) => eb.and(keyConditions(eb, filter)))
     .execute();
-  return rows as unknown as readonly SortRow[];
+  const found = rows as unknown as readonly SortRow[];
+  if (by !== "used") return found;
+  const unfolded = await unfoldedHours(context);
+  return found.map((row) => ({ ...row, last_hour: laterHour(row, unfolded) }));
 }
 
 const sortColumns = {
@@ -249,7 +256,6 @@ const sortColumns = {
   tags: sql`tags`,
   workspace_slug: sql`(select slug from workspaces where workspaces.id = api_keys.workspace_id)`,
   group_name: sql`(select groups.name from groups where groups.id = api_keys.group_id)`,
-  last_hour: lastHourOfKey,
   last_task_at: lastTaskOfKey,
 };
 

@@ -1,13 +1,36 @@
-import { sql } from "kysely";
+import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { KeyFilter, KeyOrder } from "#ports/index.ts";
+import type { Flavour } from "../database/database.ts";
 import { cutPage, parseSortCursor, type SortPosition, sortCursorOf, sortOrder } from "../database/pages.ts";
 import { chunksOf } from "../database/reconcile.ts";
+import { prunedBefore } from "../ledger/ledger-prune.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
 import type { ReportContext } from "./report-context.ts";
 import { keyConditions } from "./report-keys.ts";
 
-export const lastHourOfKey = sql<number | null>`(
-  select max(hour) from usage_rollups where usage_rollups.key_id = api_keys.id)`;
+/** Without unfolded sums: PostgreSQL would read all of those for each key. See `unfoldedHours`. */
+export function lastHourOfKey({ name }: Flavour): RawBuilder<number | null> {
+  const rollups = name === "postgres" ? sql`only usage_rollups` : sql`usage_rollups`;
+  return sql<number | null>`(select max(hour) from ${rollups} as rollups where rollups.key_id = api_keys.id)`;
+}
+
+/** The last hour of each key in unfolded sums. */
+export async function unfoldedHours({ connection, flavour }: ReportContext): Promise<ReadonlyMap<string, number>> {
+  if (flavour.name === "sqlite") return new Map();
+  const { rows } = await sql<{ id: string; hour: number }>`
+    select key_id as id, max(hour) as hour from usage_rollups_tail group by key_id`.execute(connection);
+  return new Map(rows.map(({ id, hour }) => [id, Number(hour)]));
+}
+
+/** Adds the unfolded sums to the last hour of a key. */
+export function laterHour(
+  { id, last_hour: hour }: Pick<UsedKey, "id" | "last_hour">,
+  unfolded: ReadonlyMap<string, number>,
+): number | null {
+  const last = Math.max(hour ?? 0, unfolded.get(id) ?? 0);
+  return last === 0 ? null : last;
+}
+
 export const lastTaskOfKey = sql<number | null>`(
   select max(tasks.created_at) from tasks where tasks.workspace_id = api_keys.workspace_id and tasks.key_id = api_keys.id)`;
 
@@ -55,10 +78,9 @@ export async function pageByLastUse(
 
 /** A page is filled from a few hours, or all keys are read. */
 const latestHoursMax = 8;
-const latestKeysMax = 20_000;
-const keysAtOnce = 1_000;
+const keysAtOnce = 500;
 
-/** The most recently used keys, hour by hour. null: too few matching keys were used in a few hours. */
+/** The most recently used keys, hour by hour, from the entries. null: too few matching keys were used in a few hours. */
 export async function pageByLatestUse(context: ReportContext, query: PageQuery): Promise<KeyPage | null> {
   const { filter, limit } = query;
   const { search = "" } = filter;
@@ -66,20 +88,64 @@ export async function pageByLatestUse(context: ReportContext, query: PageQuery):
   if (isNarrow || search !== "") return null;
   const { order, after, first } = startOf(query);
   const tasks = await latestTasks(context, filter);
+  const unfolded = await unfoldedHours(context);
+  const pruned = await prunedBefore(context.connection);
   const placed: SortPosition[] = [];
   let before = first === null ? Number.MAX_SAFE_INTEGER : first.value + hourMs;
   for (let turn = 0; turn < latestHoursMax; turn++) {
     const hour = await latestHour(context, before, tasks);
-    if (hour === null) return null;
-    const keys = await keysLastUsedIn(context, hour, filter, tasks);
-    if (keys === null) return null;
-    const positions = await positionsIn(context, hour, keys, filter);
-    placed.push(...positions.filter((place) => after === null || order(place, after) > 0).sort(order));
-    context.deadline.check();
-    if (placed.length > limit) return pageOfPlaces(placed, query);
+    // Rollups are kept longer than entries.
+    if (hour === null || hour < pruned) return null;
+    const isLater = (id: string) => startOfHour(tasks.get(id) ?? 0) > hour || (unfolded.get(id) ?? 0) > hour;
+    const used = [...(await usesIn(context, hour, filter, tasks))].map(([id, value]) => ({ id, value }));
+    const places = used
+      .filter((place) => !isLater(place.id) && (after === null || order(place, after) > 0))
+      .toSorted(order);
+    for (const chunk of chunksOf(places, keysAtOnce)) {
+      context.deadline.check();
+      const matching = await keysNotUsedAfter(context, hour, chunk, filter);
+      placed.push(...chunk.filter(({ id }) => matching.has(id)));
+      if (placed.length > limit) return pageOfPlaces(placed, query);
+    }
     before = hour;
   }
   return null;
+}
+
+/** When each key was last used in an hour, by a call or a task. */
+async function usesIn(
+  context: ReportContext,
+  hour: number,
+  filter: KeyFilter,
+  tasks: LatestTasks,
+): Promise<ReadonlyMap<string, number>> {
+  const uses = new Map(await lastUseWithin(context, hour, [], filter));
+  for (const [id, at] of tasks) if (startOfHour(at) === hour) uses.set(id, Math.max(uses.get(id) ?? 0, at));
+  return uses;
+}
+
+/** The keys that match and have no folded sums of later hours. */
+async function keysNotUsedAfter(
+  { connection, flavour }: ReportContext,
+  hour: number,
+  places: readonly SortPosition[],
+  filter: KeyFilter,
+): Promise<ReadonlySet<string>> {
+  const rollups = flavour.name === "postgres" ? sql`only usage_rollups` : sql`usage_rollups`;
+  const keys = await connection
+    .selectFrom("api_keys")
+    .select("id")
+    .where(
+      "id",
+      "in",
+      places.map(({ id }) => id),
+    )
+    .where((eb) => eb.and(keyConditions(eb, filter)))
+    .where(
+      sql<SqlBool>`not exists (select 1 from ${rollups} as later where later.key_id = api_keys.id and later.hour > ${hour})`,
+    )
+    .execute();
+  return new Set(keys.map(({ id }) => id));
 }
 
 function startOf({ order: { sort }, cursor }: PageQuery) {
@@ -115,32 +181,6 @@ async function latestHour({ connection }: ReportContext, before: number, tasks: 
     if (taskHour < before && taskHour > (latest ?? -1)) latest = taskHour;
   }
   return latest;
-}
-
-/** null: there are too many keys in this hour. */
-async function keysLastUsedIn(
-  { connection, deadline }: ReportContext,
-  hour: number,
-  filter: KeyFilter,
-  tasks: LatestTasks,
-): Promise<readonly UsedKey[] | null> {
-  let called = connection.selectFrom("usage_rollups").select("key_id").distinct().where("hour", "=", hour);
-  if (filter.workspaceId !== null) called = called.where("workspace_id", "=", filter.workspaceId);
-  const ids = new Set((await called.limit(latestKeysMax + 1).execute()).map(({ key_id }) => key_id));
-  for (const [id, at] of tasks) if (startOfHour(at) === hour) ids.add(id);
-  if (ids.size > latestKeysMax) return null;
-  const found: UsedKey[] = [];
-  for (const chunk of chunksOf([...ids], keysAtOnce)) {
-    deadline.check();
-    const keys = await connection
-      .selectFrom("api_keys")
-      .select(["id", "workspace_id", lastHourOfKey.as("last_hour")])
-      .where("id", "in", chunk)
-      .where((eb) => eb.and(keyConditions(eb, filter)))
-      .execute();
-    found.push(...keys.map((key) => ({ ...key, last_task_at: tasks.get(key.id) ?? null })));
-  }
-  return found.filter((key) => hourOf(key) === hour);
 }
 
 /** `keys` were last used in this hour; 0: never. */

@@ -244,10 +244,10 @@ export async function dailySpend(
       const readPast = () => read([{ span: time, isPast: true }]);
       found.push(await snapshot.pastSums.find(question, time, readPast, bytesOf));
     }
-    const keys = found.flatMap((each) => each.keys);
+    const keys = mergedSpends(found.map((each) => each.keys));
     return {
-      keys: keyId === undefined ? mostExpensive(keys) : addedUp(keys),
-      groups: addedUp(found.flatMap((each) => each.groups)),
+      keys: keyId === undefined ? mostExpensive(keys) : keys,
+      groups: mergedSpends(found.map((each) => each.groups)),
     };
   });
   const rest = new Map(spends.groups.map((spend) => [groupName(spend), { ...spend }]));
@@ -260,14 +260,17 @@ export async function dailySpend(
 }
 
 /** A hash of the keys with a budget: they have their own rows, so cached sums depend on them. */
-async function keysWithBudget({ connection }: ReportContext): Promise<string> {
-  const keys = await connection
-    .selectFrom("api_keys")
-    .select("id")
-    .where("budget", "is not", null)
-    .orderBy("id")
-    .execute();
-  return String(Bun.hash(keys.map(({ id }) => id).join()));
+async function keysWithBudget({ connection, flavour }: ReportContext): Promise<string> {
+  // As one text, because there may be thousands.
+  const { rows } =
+    flavour.name === "postgres"
+      ? await sql<{ ids: string | null }>`
+          select string_agg(id, ',' order by id) as ids from api_keys where budget is not null`.execute(connection)
+      : await sql<{ ids: string | null }>`
+          select group_concat(id) as ids from (select id from api_keys where budget is not null order by id)`.execute(
+          connection,
+        );
+  return String(Bun.hash(rows[0]?.ids ?? ""));
 }
 
 /** By day: the most expensive keys, and all groups with those keys. */
@@ -293,10 +296,20 @@ function addedUp(spends: readonly Spend[]): readonly Spend[] {
   return [...sums.values()];
 }
 
+/** Rows are unique in each part; only rows of a day that is in several parts are added up. */
+function mergedSpends(parts: readonly (readonly Spend[])[]): readonly Spend[] {
+  const partsOfDay = new Map<number, number>();
+  for (const part of parts) {
+    for (const day of new Set(part.map((spend) => spend.day))) partsOfDay.set(day, (partsOfDay.get(day) ?? 0) + 1);
+  }
+  const isShared = ({ day }: Spend) => partsOfDay.get(day) !== 1;
+  const all = parts.flat();
+  return [...all.filter((spend) => !isShared(spend)), ...addedUp(all.filter(isShared))];
+}
+
 function mostExpensive(spends: readonly Spend[]): readonly Spend[] {
-  return addedUp(spends)
-    .toSorted((a, b) => b.nano - a.nano)
-    .slice(0, bounds.reportRowsMax);
+  if (spends.length <= bounds.reportRowsMax) return spends;
+  return spends.toSorted((a, b) => b.nano - a.nano).slice(0, bounds.reportRowsMax);
 }
 
 async function readSpends(
