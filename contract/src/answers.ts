@@ -143,6 +143,9 @@ export const geminiErrorBodySchema = z.looseObject({
   }),
 });
 
+/** Amazon Bedrock's error. */
+export const awsErrorBodySchema = z.looseObject({ message: z.string() });
+
 export const interactionErrorBodySchema = z.looseObject({
   error: z.looseObject({
     code: z.string().describe("A word, mostly a code of the table in docs/api.md."),

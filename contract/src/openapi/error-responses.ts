@@ -9,11 +9,13 @@ const openai = { $ref: "#/components/schemas/Error" };
 const anthropic = { $ref: "#/components/schemas/AnthropicError" };
 const gemini = { $ref: "#/components/schemas/GeminiError" };
 const interactions = { $ref: "#/components/schemas/InteractionError" };
+const aws = { $ref: "#/components/schemas/AwsError" };
 const bodies = {
   openai: { name: "Error", schema: openai, limits: "openai" },
   anthropic: { name: "AnthropicError", schema: anthropic, limits: "anthropic" },
   gemini: { name: "GeminiError", schema: gemini, limits: "openai" },
   interactions: { name: "InteractionError", schema: interactions, limits: "openai" },
+  aws: { name: "AwsError", schema: aws, limits: "openai" },
   any: { name: "AnyError", schema: { anyOf: [openai, anthropic, gemini, interactions] }, limits: "any" },
 } as const;
 

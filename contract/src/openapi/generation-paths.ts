@@ -11,6 +11,13 @@ export function generationPaths(): Record<string, PathItem> {
   return {
     "/v1/messages": { post: createMessage },
     "/v1/messages/count_tokens": { post: countTokens },
+    "/model/{id}/invoke": { post: invokeModel },
+    "/model/{id}/invoke-with-response-stream": { post: streamModel },
+    "/model/{id}/count-tokens": { post: countModelTokens },
+    [`${vertexPath}:rawPredict`]: { post: rawPredict },
+    [`${vertexPath}:streamRawPredict`]: { post: streamRawPredict },
+    [`/v1${vertexPath}:rawPredict`]: { post: { ...rawPredict, operationId: "rawPredictBelowV1" } },
+    [`/v1${vertexPath}:streamRawPredict`]: { post: { ...streamRawPredict, operationId: "streamRawPredictBelowV1" } },
     "/v1/responses": { get: openResponses, post: createResponse },
     "/v1/responses/compact": { post: compactResponse },
     "/v1/responses/input_tokens": { post: countInputTokens },
@@ -136,6 +143,83 @@ const countTokens = call({
     messages: hello,
   }),
   streams: false,
+});
+
+const { model: _model, stream: _stream, ...cloudFields } = requestFields.messages;
+const idInPath: Parameter = { ...modelInPath, name: "id" };
+const invokeRequest = json(schemaOf(cloudFields), {
+  anthropic_version: "bedrock-2023-05-31",
+  max_tokens: 64,
+  messages: hello,
+});
+
+const invokeModel = call({
+  operationId: "invokeModel",
+  summary: "Create a message (Amazon Bedrock's InvokeModel)",
+  description: [
+    "Anthropic's Messages as Amazon Bedrock has them: the model is in the path, betas are in `anthropic_beta`. Send the key as a",
+    "bearer token (`AWS_BEARER_TOKEN_BEDROCK`); signed requests are refused.",
+  ].join("\n"),
+  parameters: [idInPath],
+  errors: "aws",
+  request: invokeRequest,
+  streams: false,
+});
+
+const streamModel = call({
+  operationId: "invokeModelWithResponseStream",
+  summary: "Stream a message (Amazon Bedrock's InvokeModel)",
+  description: "The response is in Amazon's binary event stream. Errors within it are exceptions.",
+  parameters: [idInPath],
+  errors: "aws",
+  request: invokeRequest,
+  // Bytes have no schema.
+  answers: { "application/vnd.amazon.eventstream": { schema: {} } },
+});
+
+const countModelTokens = call({
+  operationId: "countModelTokens",
+  summary: "Count the input tokens of a message (Amazon Bedrock)",
+  parameters: [idInPath],
+  errors: "aws",
+  request: json(
+    { type: "object", required: ["input"], properties: { input: { type: "object" } } },
+    {
+      input: { invokeModel: { body: "eyJtYXhfdG9rZW5zIjo2NCwibWVzc2FnZXMiOltdfQ==" } },
+    },
+  ),
+  streams: false,
+});
+
+const vertexPath = "/projects/{project}/locations/{location}/publishers/anthropic/models/{model}";
+const vertexParameters: readonly Parameter[] = [
+  { name: "project", in: "path", required: true, description: "Ignored.", schema: text },
+  { name: "location", in: "path", required: true, description: "Ignored.", schema: text },
+  modelInPath,
+];
+const predictRequest = json(schemaOf(cloudFields), {
+  anthropic_version: "vertex-2023-10-16",
+  max_tokens: 64,
+  messages: hello,
+});
+
+const rawPredict = call({
+  operationId: "rawPredict",
+  summary: "Create a message (Claude at Google Cloud)",
+  description: "The model `count-tokens` counts the input tokens of a message for the `model` in the body.",
+  parameters: vertexParameters,
+  errors: "anthropic",
+  request: predictRequest,
+  streams: false,
+});
+
+const streamRawPredict = call({
+  operationId: "streamRawPredict",
+  summary: "Stream a message (Claude at Google Cloud)",
+  parameters: vertexParameters,
+  errors: "anthropic",
+  request: predictRequest,
+  answers: { "text/event-stream": events },
 });
 
 const createResponse = call({

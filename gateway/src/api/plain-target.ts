@@ -54,4 +54,4 @@ const malformed = /%(?![\da-f]{2})/i;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for them
 const strange = /[\\#\u0000-\u001f\u007f\ufffd]/;
 /** Below these a part may be a model's name, which may have slashes. */
-const namesHoldSlashes = ["/v1/models/", "/v1beta/models/", "/api/", "/console/"];
+const namesHoldSlashes = ["/v1/models/", "/v1beta/models/", "/model/", "/api/", "/console/"];

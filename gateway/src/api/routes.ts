@@ -1,5 +1,12 @@
 import type { HeaderReader } from "#core/index.ts";
-import { anthropicMessages, type Dialect, gemini, geminiInteractions, openaiChat } from "#protocols/index.ts";
+import {
+  anthropicMessages,
+  bedrockMessages,
+  type Dialect,
+  gemini,
+  geminiInteractions,
+  openaiChat,
+} from "#protocols/index.ts";
 import type { Endpoint } from "./dependencies.ts";
 import * as agents from "./endpoints/agents/agents.ts";
 import * as signIn from "./endpoints/agents/sign-in.ts";
@@ -7,7 +14,11 @@ import * as assets from "./endpoints/assets.ts";
 import * as anthropicBatches from "./endpoints/batches/anthropic-batches.ts";
 import * as geminiBatches from "./endpoints/batches/gemini-batches.ts";
 import * as openaiBatches from "./endpoints/batches/openai-batches.ts";
+
 import * as batches from "./endpoints/batches/shared-batches.ts";
+
+import * as cloud from "./endpoints/cloud-messages.ts";
+
 import * as files from "./endpoints/files/files.ts";
 import * as geminiFiles from "./endpoints/files/gemini-files.ts";
 import { uploadGeminiFile } from "./endpoints/files/gemini-uploads.ts";
@@ -51,6 +62,9 @@ function postOf(id: (typeof modelCalls)[number]["id"]): Endpoint {
   if (call === undefined) throw new Error(`No endpoint is called ${id}`);
   return call.post;
 }
+
+const bedrock = { dialect: bedrockMessages } as const;
+const vertexModel = "/projects/{project}/locations/{location}/publishers/anthropic/models/{model}";
 
 function modelRow({ id, path, post, dialect }: (typeof modelCalls)[number]): Row {
   if (id === "decisions") return [path, id, { POST: decisions }];
@@ -110,6 +124,14 @@ const rows: readonly Row[] = [
   ],
   ["/v1/messages/batches/{id}/cancel", "message-batch", { POST: anthropicBatches.cancelAnthropicBatch }, claude],
   ["/v1/messages/batches/{id}/results", "message-batch", { GET: anthropicBatches.anthropicBatchResults }, claude],
+  ["/model/{id}/invoke", "bedrock-invoke", { POST: cloud.invokeBedrock }, bedrock],
+  ["/model/{id}/invoke-with-response-stream", "bedrock-invoke", { POST: cloud.invokeBedrock }, bedrock],
+  ["/model/{id}/count-tokens", "bedrock-count", { POST: cloud.countBedrock }, bedrock],
+  ...["", "/v1"].flatMap((base) =>
+    ["rawPredict", "streamRawPredict"].map(
+      (action): Row => [`${base}${vertexModel}:${action}`, "vertex-predict", { POST: cloud.predictVertex }, claude],
+    ),
+  ),
   ["/v1/video/tasks", "video-tasks", { POST: tasks.createVideoTask, GET: tasks.listVideoTasks }],
   ["/v1/video/tasks/{id}", "video-task", { GET: tasks.getVideoTask, DELETE: tasks.cancelVideoTask }],
   ["/v1/video/tasks/{id}/content", "video-content", { GET: tasks.videoContent, HEAD: tasks.videoContent }],
@@ -174,7 +196,7 @@ export function isCallersPath(path: string): boolean {
 }
 
 /** `/v1/organizations/` is a part of Anthropic's Admin API, which is for administrators. */
-export const dataPlane = /^(?:\/upload)?\/v1(?!\/organizations\/)(beta)?(\/|$)/;
+export const dataPlane = /^(?:(?:\/upload)?\/v1(?!\/organizations\/)(beta)?(\/|$)|\/model\/|\/projects\/)/;
 
 /** Whether it is one of the most common paths, which need no check for ambiguity. */
 export function isExactPath(path: string): boolean {

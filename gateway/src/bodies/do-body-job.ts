@@ -6,6 +6,7 @@ import {
   inspectBody,
   inspectCaptured,
 } from "#guardrails/index.ts";
+import { openCloudMessages } from "#protocols/index.ts";
 import { putAssets, readAssets } from "./asset-references.ts";
 import { type BodyBytes, wholeOfSpent } from "./body-bytes.ts";
 import { putFiles } from "./file-references.ts";
@@ -30,6 +31,7 @@ const jobs = {
   // Always in a thread: a few bytes of brotli may become a megabyte, which takes milliseconds.
   unpack: [unpackBody, 0],
   read: [readBody, bounds.readInPlaceBytesMax],
+  "cloud-messages": [openCloudMessages, bounds.readInPlaceBytesMax],
   assets: [readAssets, bounds.translateInPlaceBytesMax],
   "put-assets": [putAssets, bounds.translateInPlaceBytesMax],
   "put-files": [putFiles, bounds.translateInPlaceBytesMax],

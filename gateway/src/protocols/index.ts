@@ -14,8 +14,11 @@ export {
   anthropicMessages,
   anthropicMessagesCodec,
   anthropicMessagesWire,
+  bedrockMessages,
+  type CloudAsk,
   isVendorVersion,
   isVersionDate,
+  openCloudMessages,
   requireVendorVersion,
   threadLeftOut,
 } from "./anthropic-messages/index.ts";
@@ -149,8 +152,10 @@ export {
   smallestRequest,
   upstreamSide,
 } from "./sides.ts";
+export type { AwsEventWriter } from "./stream/aws-event-stream.ts";
 export { setMediaAside } from "./stream/event-media.ts";
 export {
+  awsEventWriter,
   eventData,
   eventLines,
   SseEvents,

@@ -27,6 +27,13 @@ async function sent(response: Promise<Response>): Promise<SentRequest> {
   return { status, text };
 }
 
+/** The text of a stream in Amazon's frames, with its events decoded from base64. */
+async function sentFrames(response: Promise<Response>): Promise<SentRequest> {
+  const { status, text } = await sent(response);
+  const events = [...text.matchAll(/"bytes":"([^"]*)"/g)].map(([, bytes = ""]) => Buffer.from(bytes, "base64"));
+  return { status, text: `${text}\n${events.join("\n")}` };
+}
+
 const version = { headers: { "anthropic-version": "2023-06-01" } };
 const ownHeaders = { authorization: `Bearer ${aliceKey}` };
 
@@ -270,6 +277,45 @@ const cases: Readonly<Record<string, EndpointCase>> = {
     send: post("/v1/messages/count_tokens", (text) => ({ model: "anthropic", ...message(text) })),
     answer: tokens,
   },
+  "POST /model/{id}/invoke": {
+    send: post("/model/anthropic/invoke", (text) => ({ max_tokens: 9, ...message(text) })),
+    answer: whole("/messages"),
+  },
+  "POST /model/{id}/invoke-with-response-stream": {
+    send: (gateway, text) =>
+      sentFrames(gateway.post("/model/anthropic/invoke-with-response-stream", { max_tokens: 9, ...message(text) })),
+    answer: streamed("/messages"),
+  },
+  "POST /model/{id}/count-tokens": {
+    send: post("/model/anthropic/count-tokens", (text) => ({
+      input: {
+        invokeModel: { body: Buffer.from(JSON.stringify({ max_tokens: 9, ...message(text) })).toString("base64") },
+      },
+    })),
+    answer: tokens,
+  },
+  ...Object.fromEntries(
+    ["", "/v1"].flatMap((base): [string, EndpointCase][] => {
+      const models = "/locations/{location}/publishers/anthropic/models";
+      const path = `${base}/projects/p/locations/l/publishers/anthropic/models/anthropic`;
+      return [
+        [
+          `POST ${base}/projects/{project}${models}/{model}:rawPredict`,
+          {
+            send: post(`${path}:rawPredict`, (text) => ({ max_tokens: 9, ...message(text) })),
+            answer: whole("/messages"),
+          },
+        ],
+        [
+          `POST ${base}/projects/{project}${models}/{model}:streamRawPredict`,
+          {
+            send: post(`${path}:streamRawPredict`, (text) => ({ max_tokens: 9, stream: true, ...message(text) })),
+            answer: streamed("/messages"),
+          },
+        ],
+      ];
+    }),
+  ),
   "POST /v1/responses": {
     send: post("/v1/responses", (input) => ({ model: "openai", input })),
     answer: whole("/responses"),

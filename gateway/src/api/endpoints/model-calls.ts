@@ -66,7 +66,7 @@ function endpointOf(protocol: EndpointProtocol): Endpoint {
 }
 
 /** A model call with a JSON body: authenticates, reads, and passes the call to the relay. */
-function jsonCall(protocol: EndpointProtocol): Endpoint {
+export function jsonCall(protocol: EndpointProtocol): Endpoint {
   const estimate = estimates[protocol.endpoint];
   const isAnthropic = protocol.dialect === anthropicMessages;
   return async (exchange) => {

@@ -36,6 +36,16 @@ export const anthropicMessages: Dialect = {
   },
 };
 
+/** For callers that speak Amazon Bedrock's InvokeModel. Errors within streams become exceptions of its framing. */
+export const bedrockMessages: Dialect = {
+  ...anthropicMessages,
+  errorShape: "aws",
+  renderError: (failure) =>
+    JSON.stringify({ message: failure.contextLength ? tooLong(failure.message) : failure.message }),
+  renderRefusal: ({ message, contextLength }) =>
+    JSON.stringify({ message: contextLength ? tooLong(message) : message }),
+};
+
 function renderError(failure: Failure, requestId: string | null): string {
   const { anthropicType } = failureTable[failure.code];
   const message = failure.contextLength ? tooLong(failure.message) : failure.message;

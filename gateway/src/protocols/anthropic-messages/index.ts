@@ -11,7 +11,8 @@ import { writeMessagesAnswer } from "./write-answer.ts";
 import { MessagesEventWriter } from "./write-events.ts";
 import { writeMessagesTurn } from "./write-turn.ts";
 
-export { anthropicMessages } from "./error.ts";
+export { type CloudAsk, openCloudMessages } from "./cloud-request.ts";
+export { anthropicMessages, bedrockMessages } from "./error.ts";
 export { threadDropped as threadLeftOut } from "./read-turn.ts";
 export { isVendorVersion, isVersionDate, requireVendorVersion } from "./request.ts";
 

@@ -2,7 +2,7 @@ import { EventStreamCodec } from "@smithy/eventstream-codec";
 import { bounds, Failure } from "#core/index.ts";
 import { unsupportedReply, upstreamFault } from "../errors/upstream-errors.ts";
 import { decodeText, emptyBytes, encodeText } from "../json/bytes.ts";
-import { parseObject, textOf } from "../json/value.ts";
+import { objectOf, parseObject, textOf } from "../json/value.ts";
 
 /**
  * Converts Amazon's binary event stream to server-sent events. A `chunk` of InvokeModel becomes the model vendor's own event, a Converse
@@ -79,6 +79,60 @@ export class AwsEventStream {
     this.#size = size;
   }
 }
+
+/**
+ * Converts events of the Messages API to Amazon's binary event stream, as InvokeModelWithResponseStream sends them: each event is a
+ * `chunk`, an error is an exception.
+ */
+export class AwsEventWriter {
+  readonly #codec = new EventStreamCodec(toText, encodeText);
+  readonly #decoder = new TextDecoder();
+  #held = "";
+
+  /** Returns the whole events that have arrived, as frames. */
+  push(events: Uint8Array): Uint8Array {
+    this.#held += this.#decoder.decode(events, { stream: true });
+    const end = this.#held.lastIndexOf("\n\n");
+    if (end === -1) return emptyBytes;
+    const whole = this.#held.slice(0, end);
+    this.#held = this.#held.slice(end + 2);
+    const frames = whole.split("\n\n").flatMap((event) => {
+      const data = event.split("\n").filter((line) => line.startsWith("data:"));
+      return data.length === 0 ? [] : [this.#frame(data.map((line) => line.slice("data:".length).trim()).join("\n"))];
+    });
+    return Buffer.concat(frames);
+  }
+
+  #frame(data: string): Uint8Array {
+    const event = parseObject(data);
+    if (event?.["type"] === "error") {
+      const error = objectOf(event["error"]);
+      const message = textOf(error["message"]) ?? "The stream failed.";
+      const type = exceptionTypes.get(textOf(error["type"]) ?? "") ?? "internalServerException";
+      return this.#encode("exception", type, JSON.stringify({ message }));
+    }
+    return this.#encode("event", "chunk", JSON.stringify({ bytes: Buffer.from(data).toString("base64") }));
+  }
+
+  #encode(kind: "event" | "exception", type: string, payload: string): Uint8Array {
+    const header = (value: string) => ({ type: "string" as const, value });
+    return this.#codec.encode({
+      headers: {
+        [`:${kind}-type`]: header(type),
+        ":content-type": header("application/json"),
+        ":message-type": header(kind),
+      },
+      body: encodeText(payload),
+    });
+  }
+}
+
+const exceptionTypes: ReadonlyMap<string, string> = new Map([
+  ["rate_limit_error", "throttlingException"],
+  ["overloaded_error", "serviceUnavailableException"],
+  ["timeout_error", "modelTimeoutException"],
+  ["invalid_request_error", "validationException"],
+]);
 
 const lengthBytes = 4;
 /** Prelude and both checksums. */
