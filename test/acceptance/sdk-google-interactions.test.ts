@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => setup?.close());
 
-const told = (text: string, script: Script): string => `${text} [[sim ${JSON.stringify(script)}]]`;
+const scripted = (text: string, script: Script): string => `${text} [[sim ${JSON.stringify(script)}]]`;
 
 const tools = [
   {
@@ -82,7 +82,7 @@ test("a conversation is continued with the id of its last interaction", async ()
 });
 
 test("an agent works in the background and is polled until it is done", async () => {
-  const input = told("Research the history of TPUs.", { tokens: 12, background_ms: 30 });
+  const input = scripted("Research the history of TPUs.", { tokens: 12, background_ms: 30 });
   const started = await client.interactions.create({ agent: "our-research", input, background: true });
   expect(["queued", "in_progress"]).toContain(started.status);
   const done = await until(async () => {
@@ -96,7 +96,7 @@ test("an agent works in the background and is polled until it is done", async ()
 });
 
 test("a background interaction can be canceled and deleted", async () => {
-  const input = told("A tale.", { background_ms: 600_000 });
+  const input = scripted("A tale.", { background_ms: 600_000 });
   const { id } = await client.interactions.create({ model: "our-gemini", input, background: true });
   expect((await client.interactions.cancel(id)).status).toBe("cancelled");
   await client.interactions.delete(id);
@@ -116,13 +116,13 @@ test.each(["our-gemini", "our-claude"])("a picture can be described by %s", asyn
 });
 
 test("a function is called and its result is sent with the previous interaction", async () => {
-  const asked = await client.interactions.create({ model: "our-gemini", input: "use get_weather now", tools });
-  expect(asked.status).toBe("requires_action");
-  const call = asked.steps?.find((step) => step.type === "function_call");
+  const called = await client.interactions.create({ model: "our-gemini", input: "use get_weather now", tools });
+  expect(called.status).toBe("requires_action");
+  const call = called.steps?.find((step) => step.type === "function_call");
   if (call === undefined) throw new Error("no call");
   const answered = await client.interactions.create({
     model: "our-gemini",
-    previous_interaction_id: asked.id,
+    previous_interaction_id: called.id,
     input: [{ type: "function_result", name: call.name, call_id: call.id, result: "Sunny." }],
   });
   expect([answered.status, (answered.output_text ?? "").length > 0]).toEqual(["completed", true]);
@@ -130,9 +130,9 @@ test("a function is called and its result is sent with the previous interaction"
 
 test("a function is called and its result is sent with all steps to another vendor's model", async () => {
   const input = { type: "user_input" as const, content: [{ type: "text" as const, text: "use get_weather now" }] };
-  const asked = await client.interactions.create({ model: "our-claude", input: [input], tools, store: false });
-  expect(asked.status).toBe("requires_action");
-  const steps = asked.steps ?? [];
+  const called = await client.interactions.create({ model: "our-claude", input: [input], tools, store: false });
+  expect(called.status).toBe("requires_action");
+  const steps = called.steps ?? [];
   const call = steps.find((step) => step.type === "function_call");
   if (call === undefined) throw new Error("no call");
   const answered = await client.interactions.create({
@@ -145,7 +145,7 @@ test("a function is called and its result is sent with all steps to another vend
 });
 
 test.each(["our-gemini", "our-claude"])("a stream of %s has its text and usage", async (model) => {
-  const input = told("Hello.", { tokens: 20 });
+  const input = scripted("Hello.", { tokens: 20 });
   const stream = await client.interactions.create({ model, input, stream: true });
   let text = "";
   let output: number | undefined;
@@ -164,7 +164,7 @@ test.each(["our-gemini", "our-claude"])("a stream of %s has its text and usage",
 });
 
 test("the SDK continues an interaction that paused, and every hop is in the ledger with its own price", async () => {
-  const input = told("A long tale.", { tokens: 15, finish: "pause" });
+  const input = scripted("A long tale.", { tokens: 15, finish: "pause" });
   const interaction = await client.interactions.create({ model: "our-gemini", input });
   expect(interaction.status).toBe("completed");
   const ids = interaction.continuation_ids ?? [];
@@ -185,7 +185,7 @@ test.each([
   ],
   ["state on another vendor's model", { model: "our-claude", input: "Hi", background: true }, "BadRequestError"],
   ["a wrong type", { model: "our-gemini", input: 5 as unknown as string }, "BadRequestError"],
-  ["a refusal of the upstream", { model: "our-gemini", input: told("Hi", { status: 429 }) }, "RateLimitError"],
+  ["a refusal of the upstream", { model: "our-gemini", input: scripted("Hi", { status: 429 }) }, "RateLimitError"],
 ])("%s fails with the SDK's own error", async (_what, request, name) => {
   expect(await thrownBy(client.interactions.create(request, { maxRetries: 0 }))).toMatchObject({ name });
 });

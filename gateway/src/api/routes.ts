@@ -14,11 +14,8 @@ import * as assets from "./endpoints/assets.ts";
 import * as anthropicBatches from "./endpoints/batches/anthropic-batches.ts";
 import * as geminiBatches from "./endpoints/batches/gemini-batches.ts";
 import * as openaiBatches from "./endpoints/batches/openai-batches.ts";
-
 import * as batches from "./endpoints/batches/shared-batches.ts";
-
 import * as cloud from "./endpoints/cloud-messages.ts";
-
 import * as files from "./endpoints/files/files.ts";
 import * as geminiFiles from "./endpoints/files/gemini-files.ts";
 import { uploadGeminiFile } from "./endpoints/files/gemini-uploads.ts";
@@ -281,13 +278,14 @@ function actionRoute(path: string, prefix: string): Route | null {
 }
 
 /** Paths of several vendors. */
-const sharedPaths = ["/v1/models", "/v1/files", "/v1/batches", pass.providersPath];
+const sharedPaths = ["/v1/models", "/v1/files", pass.providersPath];
 
 /** The dialect of errors for a request of this path. */
 export function dialectOf(route: Route | null, path: string, headers: HeaderReader): Dialect {
   if (route?.dialect !== undefined) return route.dialect;
   if (path === "/v1/decisions" && isGoogles(headers)) return geminiInteractions;
   if (path.startsWith("/v1/messages")) return anthropicMessages;
+  if (path.startsWith("/v1/batches") && isGoogles(headers)) return gemini;
   if (path.startsWith(geminiRoot)) return gemini;
   const isShared = sharedPaths.some((prefix) => path.startsWith(prefix));
   return route === null || isShared ? vendorDialect(headers) : openaiChat;

@@ -35,7 +35,7 @@ export function interactionsCaller(access: GatewayAccess): Caller {
   };
 }
 
-/** Otherwise the SDK retries by itself. */
+/** Otherwise the SDK retries, too. */
 const noRetries = { maxRetries: 0 };
 
 /** The SDK returns the events of a stream, errors and ends included, without throwing. */

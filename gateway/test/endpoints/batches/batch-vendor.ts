@@ -16,7 +16,7 @@ export class BatchVendor {
   /** What happens to a row. */
   endOf: (customId: string) => "answered" | "failed" | "left" = () => "answered";
   readonly #files = new Map<string, string>();
-  readonly #server = Bun.serve({ port: 0, idleTimeout: 0, fetch: (request) => this.#answer(request) });
+  readonly #server = Bun.serve({ idleTimeout: 0, port: 0, fetch: (request) => this.#answer(request) });
 
   get url(): string {
     return `http://127.0.0.1:${this.#server.port}/v1`;

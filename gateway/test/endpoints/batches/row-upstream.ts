@@ -9,7 +9,7 @@ export class RowUpstream {
   /** Awaited before each answer. */
   gate: Promise<void> = Promise.resolve();
   #atOnce = 0;
-  readonly #server = Bun.serve({ port: 0, idleTimeout: 0, fetch: (request) => this.#answer(request) });
+  readonly #server = Bun.serve({ idleTimeout: 0, port: 0, fetch: (request) => this.#answer(request) });
 
   get url(): string {
     return `http://127.0.0.1:${this.#server.port}/v1`;
