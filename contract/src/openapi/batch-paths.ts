@@ -216,29 +216,23 @@ const getGeminiBatch = call({
   errors: "gemini",
 });
 
-const deleteGeminiBatch = call({
-  operationId: "deleteGeminiBatch",
+const deletion = {
   summary: "Delete an ended batch in Gemini's format",
   parameters: [geminiId],
   answer: object({}),
-  errors: "gemini",
-});
-
-const cancelGeminiBatch = call({
-  operationId: "cancelGeminiBatch",
-  summary: "Cancel a batch in Gemini's format",
-  parameters: [geminiId],
-  answer: object({}),
-  errors: "gemini",
-});
+};
+const cancellation = { ...deletion, summary: "Cancel a batch in Gemini's format" };
+const deleteGeminiBatch = call({ ...deletion, operationId: "deleteGeminiBatch", errors: "gemini" });
+const cancelGeminiBatch = call({ ...cancellation, operationId: "cancelGeminiBatch", errors: "gemini" });
 
 /** Google's SDK sends them to OpenAI's path. */
-const deleteGoogleBatch: Operation = { ...deleteGeminiBatch, operationId: "deleteBatchOfGoogle" };
-const cancelGoogleBatch: Operation = {
-  ...cancelGeminiBatch,
+const deleteGoogleBatch = call({ ...deletion, operationId: "deleteBatchOfGoogle", errors: "any" });
+const cancelGoogleBatch = call({
+  ...cancellation,
   operationId: "cancelBatchOfGoogle",
   description: "The id ends with `:cancel`.",
-};
+  errors: "any",
+});
 
 const messageBatchId = idParameter("message_batch_id", "`msgbatch_…`. A batch of another workspace returns 404.");
 
