@@ -44,6 +44,7 @@ const errors: Readonly<Record<DialectName, object>> = {
   responses: { type: "error", code: "server_error", message: words, param: key },
   messages: { type: "error", error: { type: "api_error", message: words } },
   gemini: { error: { code: 503, message: words, status: "UNAVAILABLE" } },
+  interactions: { event_type: "error", error: { code: key, message: words } },
 };
 
 const errorForms = ["whole 200", "400", "401", "429", "500", "first event", "after content", "two events"] as const;

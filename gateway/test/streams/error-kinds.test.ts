@@ -33,6 +33,12 @@ const googleErrors: Readonly<Record<Kind, object>> = {
   insufficient_quota: { code: 429, status: "RESOURCE_EXHAUSTED" },
   authentication: { code: 401, status: "UNAUTHENTICATED" },
 };
+const interactionCodes: Readonly<Record<Kind, string>> = {
+  overloaded: "unavailable",
+  rate_limit: "resource_exhausted",
+  insufficient_quota: "resource_exhausted",
+  authentication: "unauthenticated",
+};
 const vendorMessage = { message: "as the vendor words it" };
 
 /** An error of each kind as each vendor sends it in an event. */
@@ -45,6 +51,7 @@ const errorEvents: Readonly<Record<DialectName, (kind: Kind) => string>> = {
       '"type":"error"',
     ),
   gemini: (kind) => event({ error: { ...googleErrors[kind], ...vendorMessage } }),
+  interactions: (kind) => event({ event_type: "error", error: { code: interactionCodes[kind], ...vendorMessage } }),
 };
 
 interface CallerError {
@@ -78,16 +85,35 @@ const callerKinds: Readonly<Record<DialectName, Readonly<Record<Kind, CallerErro
     insufficient_quota: { status: 429, name: "RESOURCE_EXHAUSTED" },
     authentication: { status: 502, name: "UNAVAILABLE" },
   },
+  interactions: {
+    overloaded: { status: 503, name: "overloaded" },
+    rate_limit: { status: 429, name: "rate_limit_exceeded" },
+    insufficient_quota: { status: 429, name: "insufficient_quota" },
+    authentication: { status: 502, name: "upstream_error" },
+  },
+};
+/** Interactions has no list of codes, so its callers get the vendor's. */
+const rateLimitCodes: Readonly<Record<DialectName, string>> = {
+  chat: "rate_limit_exceeded",
+  messages: "rate_limit_error",
+  responses: "rate_limit_exceeded",
+  gemini: "resource_exhausted",
+  interactions: "resource_exhausted",
 };
 
 /** The exceptions, where a vendor's error is more or less specific than its kind. */
 function callerErrorFor(upstream: DialectName, caller: DialectName, kind: Kind): CallerError {
   const error = callerKinds[caller][kind];
   const isAnthropic = upstream === "messages";
+  const isGoogle = upstream === "gemini" || upstream === "interactions";
+  const isQuotaOfGoogle = isGoogle && kind === "insufficient_quota";
+  if (caller === "interactions" && (kind === "rate_limit" || isQuotaOfGoogle)) {
+    return { status: 429, name: rateLimitCodes[upstream] };
+  }
   if (kind !== "insufficient_quota") return error;
   // Anthropic uses this error for the credit of the account.
   if (isAnthropic) return callerKinds[caller].authentication;
-  return upstream === "gemini" && error.name === "insufficient_quota" ? callerKinds[caller].rate_limit : error;
+  return isGoogle && error.name === "insufficient_quota" ? callerKinds[caller].rate_limit : error;
 }
 
 interface ErrorBody {
@@ -158,8 +184,9 @@ const errorReplies: Readonly<Record<Exclude<DialectName, "responses">, (kind: Ki
   chat: (kind) => ({ error: { ...openaiErrors[kind], ...vendorMessage } }),
   messages: (kind) => ({ type: "error", error: { type: anthropicTypes[kind], ...vendorMessage } }),
   gemini: (kind) => ({ error: { ...googleErrors[kind], ...vendorMessage } }),
+  interactions: (kind) => ({ error: { code: interactionCodes[kind], ...vendorMessage } }),
 };
-const replyCases = (["chat", "messages", "gemini"] as const).flatMap((upstream) =>
+const replyCases = (["chat", "messages", "gemini", "interactions"] as const).flatMap((upstream) =>
   kinds.flatMap((kind) => dialects.map((caller) => [kind, upstream, caller] as const)),
 );
 

@@ -21,7 +21,7 @@ let first: Upstream;
 let second: Upstream;
 let gateway: StartedGateway;
 let retryingGateway: StartedGateway;
-const callsMax = 100;
+const callsMax = 160;
 let callCount = 0;
 
 beforeAll(async () => {

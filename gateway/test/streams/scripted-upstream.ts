@@ -41,16 +41,17 @@ export async function turns(): Promise<void> {
   for (let turn = 0; turn < 8; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-export function providerAt(id: string, kind: string, upstream: Pick<RawUpstream, "url">): ProviderConfig {
+export function providerAt(id: string, served: string, upstream: Pick<RawUpstream, "url">): ProviderConfig {
   const [path, endpoints] = {
     "openai-compatible": ["/v1", undefined],
     openai: ["/v1", ["responses" as const]],
     anthropic: ["", undefined],
     gemini: ["/v1beta", ["generate" as const]],
-  }[kind] ?? ["", undefined];
+    "gemini-interactions": ["/v1beta", ["interactions" as const]],
+  }[served] ?? ["", undefined];
   return {
     id,
-    kind,
+    kind: served === "gemini-interactions" ? "gemini" : served,
     base_url: `${upstream.url}${path}`,
     api_key: `sk-of-${id}`,
     allow_private_network: true,
@@ -82,8 +83,14 @@ const started = {
   usage: { input_tokens: 5_000, output_tokens: 1 },
 };
 
+const stepEvent = (event_type: string, more: object): string =>
+  `event: ${event_type}\n${event({ event_type, ...more })}`;
+const interaction = { id: "v1_1", object: "interaction", model: "up" };
+const stepUsage = { total_input_tokens: 5_000, total_output_tokens: 1, total_tokens: 5_001 };
+
 /** The stream of each dialect's vendors: the events before the content, one piece of content, and the final events. */
 export interface DialectScript {
+  /** For `providerAt`. */
   readonly kind: string;
   readonly upstreamModel: string;
   readonly preamble: readonly string[];
@@ -91,7 +98,7 @@ export interface DialectScript {
   readonly end: readonly string[];
 }
 
-export const scripts: Readonly<Record<"chat" | "messages" | "responses" | "gemini", DialectScript>> = {
+export const scripts: Readonly<Record<"chat" | "messages" | "responses" | "gemini" | "interactions", DialectScript>> = {
   chat: {
     kind: "openai-compatible",
     upstreamModel: "up",
@@ -144,6 +151,21 @@ export const scripts: Readonly<Record<"chat" | "messages" | "responses" | "gemin
     content: event(geminiChunk("hello")),
     end: [event(geminiChunk("", { finishReason: "STOP" }, { candidatesTokenCount: 1, totalTokenCount: 5_001 }))],
   },
+  interactions: {
+    kind: "gemini-interactions",
+    upstreamModel: "gemini-3-pro",
+    preamble: [
+      stepEvent("interaction.created", { interaction: { ...interaction, status: "in_progress" } }),
+      stepEvent("interaction.status_update", { interaction_id: "v1_1", status: "in_progress" }),
+      stepEvent("step.start", { index: 0, step: { type: "model_output" } }),
+    ],
+    content: stepEvent("step.delta", { index: 0, delta: { type: "text", text: "hello" } }),
+    end: [
+      stepEvent("step.stop", { index: 0 }),
+      stepEvent("interaction.completed", { interaction: { ...interaction, status: "completed", usage: stepUsage } }),
+      "data: [DONE]\n\n",
+    ],
+  },
 };
 
 export type DialectName = keyof typeof scripts;
@@ -155,6 +177,7 @@ export const overloads: Readonly<Record<DialectName, string>> = {
   messages: event({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } }),
   responses: event({ type: "error", code: "server_is_overloaded", message: "Overloaded", param: null }),
   gemini: event({ error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" } }),
+  interactions: stepEvent("error", { error: { code: "unavailable", message: "The model is overloaded." } }),
 };
 
 /** A streamed call of each dialect. */
@@ -172,4 +195,5 @@ export const calls: Readonly<Record<DialectName, (model: string) => readonly [pa
     `/v1beta/models/${model}:streamGenerateContent?alt=sse`,
     { contents: [{ role: "user", parts: [{ text: "hi" }] }] },
   ],
+  interactions: (model) => ["/v1beta/interactions", { model, stream: true, store: false, input: "hi" }],
 };
