@@ -14,6 +14,7 @@ export class Batches {
   readonly #holds: BatchHolds;
   readonly #pauses: Pauses;
   readonly #slots = new RowSlots();
+  readonly #counts = { rows: 0, failed: 0 };
   readonly #runner: BatchRunner;
   readonly #accepting = new Map<string, number>();
 
@@ -21,7 +22,25 @@ export class Batches {
     this.#options = options;
     this.#holds = new BatchHolds(options);
     this.#pauses = new Pauses(options.clock);
-    this.#runner = new BatchRunner({ ...options, holds: this.#holds, slots: this.#slots, pauses: this.#pauses });
+    this.#runner = new BatchRunner({
+      ...options,
+      holds: this.#holds,
+      slots: this.#slots,
+      pauses: this.#pauses,
+      counts: this.#counts,
+    });
+  }
+
+  /** Batches of all processes that have not ended, at the last count, and their open rows. */
+  get open(): { readonly batches: number; readonly rows: number; readonly oldestMs: number } {
+    const { batches, rows, ended, oldestAt } = this.#runner.openSums;
+    const oldestMs = oldestAt === null ? 0 : Math.max(0, this.#options.clock.now() - oldestAt);
+    return { batches, rows: rows - ended, oldestMs };
+  }
+
+  /** Rows that ended in this process. */
+  get ended(): { readonly rows: number; readonly failed: number } {
+    return this.#counts;
   }
 
   /** Rows that run in this process. */
@@ -120,10 +139,6 @@ export class Batches {
     }
     if (batch.outputHash !== null) await blobs.remove(batch.outputHash);
     return batch;
-  }
-
-  openSums() {
-    return this.#options.store.openSums();
   }
 }
 

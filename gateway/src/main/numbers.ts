@@ -19,7 +19,7 @@ export function registerNumbers(
   listeners: Listeners,
 ): () => void {
   const { metrics, configSnapshot, configFile, clock, environment } = base;
-  const { relay, router, memory, connections, media } = calls;
+  const { relay, router, memory, connections, media, batches } = calls;
   const { videos } = media;
   const { dataDir, metricsWorkspaces } = environment;
   const space = watchSpace(dataDir);
@@ -39,6 +39,12 @@ export function registerNumbers(
     sluice_tasks_late_seconds: () => videos.lateMs / 1_000,
     sluice_background_responses_open: () => videos.openResponses.count,
     sluice_background_responses_oldest_seconds: () => videos.openResponses.oldestMs / 1_000,
+    sluice_batches_open: () => batches.open.batches,
+    sluice_batches_oldest_seconds: () => batches.open.oldestMs / 1_000,
+    sluice_batch_rows_open: () => batches.open.rows,
+    sluice_batch_rows_in_flight: () => batches.rowsInFlight,
+    sluice_batch_rows_ended_total: () => batches.ended.rows,
+    sluice_batch_rows_failed_total: () => batches.ended.failed,
   });
   if (listeners.certificateEndsAt !== null) {
     metrics.numbers({

@@ -8,6 +8,7 @@ import { openPostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { accountPollsSuite } from "./account-polls-suite.ts";
 import { assetStoreSuite } from "./asset-store-suite.ts";
+import { batchStoreSuite } from "./batch-store-suite.ts";
 import { fileSuite } from "./file-suite.ts";
 import { taskEndSuite } from "./task-end-suite.ts";
 import { otherProcess, type TaskFixture } from "./task-fixture.ts";
@@ -42,4 +43,5 @@ await onPostgres("stores of tasks and assets", () => {
   taskMaterialSuite("postgres", postgresFixture);
   assetStoreSuite("postgres", postgresFixture);
   fileSuite("postgres", postgresFixture);
+  batchStoreSuite("postgres", postgresFixture);
 });

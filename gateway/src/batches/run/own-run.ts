@@ -28,6 +28,8 @@ export interface RunDependencies extends BatchesOptions {
   readonly holds: BatchHolds;
   readonly slots: RowSlots;
   readonly pauses: Pauses;
+  /** Rows that ended in this process, and those of them that failed. */
+  readonly counts: { rows: number; failed: number };
 }
 
 /**
@@ -276,6 +278,9 @@ export class OwnRun {
     { costNanoUsd }: AttemptSums,
   ): void {
     this.#tries.delete(position);
+    const { counts } = this.#dependencies;
+    counts.rows++;
+    if (end.state === "errored") counts.failed++;
     this.#ended.push({ position, customId, start, bytes, ...end, costNanoUsd });
     if (this.#ended.length >= storedTogether) this.#storeEnded();
     else this.#stopTimer ??= this.#dependencies.clock.after(storeMs, () => this.#storeEnded());

@@ -28,6 +28,13 @@ export class BatchRunner {
   /** When a process was first found missing or silent. */
   readonly #silentSince = new Map<string, number>();
   #sweptMs = Number.NEGATIVE_INFINITY;
+  /** At the last sweep. */
+  openSums: Awaited<ReturnType<RunDependencies["store"]["openSums"]>> = {
+    batches: 0,
+    rows: 0,
+    ended: 0,
+    oldestAt: null,
+  };
   #isWoken = false;
   #running: Promise<void> | null = null;
 
@@ -158,6 +165,7 @@ export class BatchRunner {
     const { store, holds, clock, blobs } = this.#dependencies;
     await this.#resolveRows();
     await holds.sweep();
+    this.openSums = await store.openSums();
     for (const batch of await store.outdated(clock.now(), outdatedAtOnce)) {
       if (batch.outputHash !== null) await blobs.remove(batch.outputHash);
       await store.deleteRows(batch.id);

@@ -315,7 +315,7 @@ export class VendorRun {
     count: number,
     price: Awaited<ReturnType<RunDependencies["ledger"]["price"]>>,
   ): Promise<boolean> {
-    const { store, observer, clock } = this.#dependencies;
+    const { store, observer, clock, counts } = this.#dependencies;
     const byPosition = new Map(lines.map((line) => [positionOf(line.customId), line]));
     const rows = await store.rowsAt(this.#batch.id, [...byPosition.keys()]);
     const settled = rows.flatMap((row) => {
@@ -326,6 +326,8 @@ export class VendorRun {
     const entries = await store.settleRows(this.#leased, settled, count);
     if (entries === null) return false;
     for (const entry of entries) observer.attemptEnd(entry);
+    counts.rows += entries.length;
+    counts.failed += entries.filter(({ outcome }) => outcome !== "succeeded").length;
     // Other work has its turn between two transactions.
     await new Promise<void>((resolve) => clock.after(0, resolve));
     return true;

@@ -1,0 +1,191 @@
+import { describe, expect, test } from "bun:test";
+import { createBatchStore } from "#batches/index.ts";
+import { type Batch, type BatchRow, batchPieceRows, batchRequestId } from "#core/index.ts";
+import type { LedgerStore } from "#ports/index.ts";
+import type { Database } from "#storage/index.ts";
+import { ledgerEntry, newYear } from "./store-fixture.ts";
+
+interface BatchFixture extends AsyncDisposable {
+  readonly database: Database;
+  readonly ledgerStore: LedgerStore;
+}
+
+const minute = 60_000;
+const me = "proc_me";
+const dead = "proc_dead";
+
+function batchOf(name: string, more: Partial<Batch> = {}): Batch {
+  return {
+    ...{ id: `batch_${name}`, workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1", api: "openai", endpoint: "chat" },
+    ...{
+      model: "gpt",
+      state: "in_progress",
+      displayName: "",
+      metadata: { team: "search" },
+      headers: {},
+      userAgent: "",
+      tags: {},
+    },
+    ...{ inputFileId: null, inputHash: "aa", outputHash: null, outputBytes: 0, outputFileId: null, errorFileId: null },
+    ...{ outputLifeMs: null, errors: [], total: 0, succeeded: 0, errored: 0, canceled: 0, expired: 0, costNanoUsd: 0 },
+    ...{ holds: [1, 2], provider: null, deployment: null, upstreamModel: null, priceVersion: null, uploadId: null },
+    ...{ submittedAt: null, upstreamId: null, vendorHash: null, vendorBytes: 0, vendorLines: 0, createdAt: newYear },
+    ...{ startedAt: newYear, finalizingAt: null, endedAt: null, cancelAt: null, expiresAt: newYear + minute },
+    ...{ deleteAt: newYear + minute, dueAt: newYear },
+    ...more,
+  };
+}
+
+function rowsOf(batchId: string, count: number): BatchRow[] {
+  return Array.from({ length: count }, (_, position) => ({
+    ...{ batchId, position, customId: `c${position}`, start: position, bytes: 1, state: "pending" as const },
+    ...{ owner: null, httpStatus: null, result: null },
+  }));
+}
+
+const ended = ({ position, customId, start, bytes }: BatchRow, costNanoUsd = 7) => ({
+  ...{ position, customId, start, bytes, state: "succeeded" as const, httpStatus: 200, result: "{}", costNanoUsd },
+});
+
+/** The store of batches, on any database. */
+export function batchStoreSuite(name: string, open: () => Promise<BatchFixture>): void {
+  describe(`batches on ${name}`, () => {
+    test("one process has a batch at a time, until its lease ends", async () => {
+      await using fixture = await open();
+      const store = createBatchStore(fixture);
+      await store.step(await store.create(batchOf("a"), me, newYear + minute), {}, true);
+      const [leased] = await store.lease(me, newYear, minute, 10);
+      expect(leased?.batch).toEqual(batchOf("a"));
+      if (leased === undefined) throw new Error("not leased");
+      expect(await store.lease(dead, newYear, minute, 10)).toEqual([]);
+      const [second] = await store.lease(dead, newYear + minute, minute, 10);
+      expect(second?.batch.id).toBe("batch_a");
+      expect(await store.renew(leased, newYear + 9 * minute)).toBeNull();
+      expect(await store.step(leased, { state: "completed" }, true)).toBe(false);
+      // Its rows decide about the rest; without any, only the lease ends.
+      await store.resolveRows(dead, true);
+      expect(await store.lease(me, newYear + minute, minute, 10)).toHaveLength(1);
+    });
+
+    test("takes each row once, in order, and counts its end once", async () => {
+      await using fixture = await open();
+      const store = createBatchStore(fixture);
+      await store.create(batchOf("a", { total: 250 }), me, newYear);
+      await store.addRows(rowsOf("batch_a", 250));
+      const taken = [];
+      for (;;) {
+        const some = await store.takeRows("batch_a", me, 100);
+        if (some.length === 0) break;
+        taken.push(...some);
+      }
+      expect(taken.map(({ position }) => position)).toEqual(rowsOf("x", 250).map(({ position }) => position));
+      await store.returnRows("batch_a", me, [3, 4]);
+      expect((await store.takeRows("batch_a", me, 100)).map(({ position }) => position)).toEqual([3, 4]);
+      const ends = taken.slice(0, 130).map((row) => ended(row));
+      await store.endRows("batch_a", me, ends);
+      await store.endRows("batch_a", me, ends);
+      await store.endRows(
+        "batch_a",
+        dead,
+        taken.slice(130).map((row) => ended(row)),
+      );
+      expect(await store.findById("batch_a")).toMatchObject({ succeeded: 130, errored: 0, costNanoUsd: 130 * 7 });
+      expect(await store.openPieces("batch_a")).toEqual([{ piece: 0, rows: 120 }]);
+    });
+
+    test("ends rows that have not begun, and reads and deletes all of them in order", async () => {
+      await using fixture = await open();
+      const store = createBatchStore(fixture);
+      const count = batchPieceRows + 300;
+      await store.create(batchOf("a", { total: count }), me, newYear);
+      await store.addRows(rowsOf("batch_a", count));
+      const [first] = await store.takeRows("batch_a", me, 1);
+      if (first === undefined) throw new Error("no row");
+      expect(await store.openPieces("batch_a")).toEqual([
+        { piece: 0, rows: batchPieceRows },
+        { piece: 1, rows: 300 },
+      ]);
+      expect(await store.endPending("batch_a", "canceled")).toBe(count - 1);
+      expect(await store.findById("batch_a")).toMatchObject({ canceled: count - 1 });
+      const page = await store.rows("batch_a", 1_000, 50);
+      expect(page.map(({ position }) => position)).toEqual(Array.from({ length: 50 }, (_, n) => 1_001 + n));
+      await store.deleteRows("batch_a");
+      expect(await store.rows("batch_a", -1, 10)).toEqual([]);
+    });
+
+    test("decides by the ledger about rows of a dead process", async () => {
+      await using fixture = await open();
+      const store = createBatchStore(fixture);
+      await store.create(batchOf("a", { total: 6 }), dead, newYear + minute);
+      await store.addRows(rowsOf("batch_a", 6));
+      await store.takeRows("batch_a", dead, 5);
+      const entry = (position: number, more: object) =>
+        ledgerEntry(position, {
+          requestId: batchRequestId("batch_a", position),
+          batchId: "batch_a",
+          customId: `c${position}`,
+          ...more,
+        });
+      await fixture.ledgerStore.insert([
+        entry(0, { outcome: "succeeded", costNanoUsd: 11 }),
+        entry(1, { outcome: "interrupted", costNanoUsd: 5 }),
+        entry(2, { outcome: "failed", httpStatus: 429, costNanoUsd: 0 }),
+        entry(3, { outcome: "failed", httpStatus: 504, costNanoUsd: 0 }),
+      ]);
+      await store.resolveRows(dead, true);
+      const states = (await store.rows("batch_a", -1, 10)).map(({ state }) => state);
+      expect(states).toEqual(["errored", "errored", "pending", "errored", "pending", "pending"]);
+      expect(await store.findById("batch_a")).toMatchObject({ errored: 3, succeeded: 0, costNanoUsd: 16 });
+      await store.takeRows("batch_a", dead, 100);
+      await store.resolveRows(dead, false);
+      expect(await store.findById("batch_a")).toMatchObject({ errored: 6, costNanoUsd: 16 });
+      expect(await store.owners()).toEqual([]);
+    });
+
+    test("settles rows of a vendor's batch once, with their entries and the number of lines", async () => {
+      await using fixture = await open();
+      const store = createBatchStore(fixture);
+      const leased = await store.create(batchOf("a", { total: 3 }), me, newYear + minute);
+      const rows = rowsOf("batch_a", 3);
+      await store.addRows(rows);
+      const settled = rows.slice(0, 2).map((row) => ({
+        ...ended(row, 9),
+        entry: ledgerEntry(row.position, {
+          requestId: `req_${row.position}`,
+          costNanoUsd: 9,
+          batchId: "batch_a",
+          customId: row.customId,
+        }),
+      }));
+      expect(await store.settleRows(leased, settled, 2)).toHaveLength(2);
+      expect(await store.settleRows(leased, settled, 2)).toHaveLength(0);
+      expect(await store.settleRows({ ...leased, lease: "other" }, settled, 9)).toBeNull();
+      expect(await store.findById("batch_a")).toMatchObject({ succeeded: 2, costNanoUsd: 18, vendorLines: 2 });
+      const { entries } = await fixture.ledgerStore.page({}, null, 10);
+      expect(entries.map(({ batchId, customId }) => `${batchId} ${customId}`).sort()).toEqual([
+        "batch_a c0",
+        "batch_a c1",
+      ]);
+    });
+
+    test("pages batches of one workspace and API in both directions, and hides those that are being created", async () => {
+      await using fixture = await open();
+      const store = createBatchStore(fixture);
+      for (let n = 0; n < 5; n++) await store.create(batchOf(`${n}`, { createdAt: newYear + n }), me, newYear);
+      await store.create(batchOf("other", { workspaceId: "ws_2" }), me, newYear);
+      await store.create(batchOf("new", { state: "validating" }), me, newYear);
+      const filter = { workspaceId: "ws_1", api: "openai" } as const;
+      const idsOf = ({ batches }: { readonly batches: readonly Batch[] }) => batches.map(({ id }) => id);
+      const first = await store.page(filter, {}, 2);
+      expect(idsOf(first)).toEqual(["batch_4", "batch_3"]);
+      expect(idsOf(await store.page(filter, { after: first.next }, 2))).toEqual(["batch_2", "batch_1"]);
+      expect(idsOf(await store.page(filter, { before: { at: newYear + 1, id: "batch_1" } }, 2))).toEqual([
+        "batch_3",
+        "batch_2",
+      ]);
+      expect(await store.find("ws_1", "batch_new")).toBeNull();
+      expect(await store.find("ws_2", "batch_0")).toBeNull();
+      expect(await store.openCount("ws_1")).toBe(6);
+    });
+  });
+}
