@@ -5,7 +5,14 @@ export { type AuditedWrite, auditedWrite } from "./changes/audited-write.ts";
 export { lastChange } from "./changes/change-feed.ts";
 export { compiledOnce as writtenOnce } from "./database/compiled-once.ts";
 export * from "./database/conditions.ts";
-export { type Connection, type Database, inSnapshot, lockRows as heldRows, relaxedWrite } from "./database/database.ts";
+export {
+  type Connection,
+  type Database,
+  deleteInBatches,
+  inSnapshot,
+  lockRows as heldRows,
+  relaxedWrite,
+} from "./database/database.ts";
 export * from "./database/leases.ts";
 export * from "./database/pages.ts";
 export { priceOf } from "./database/price-rows.ts";

@@ -120,7 +120,7 @@ export function batchStoreSuite(name: string, open: () => Promise<BatchFixture>)
       await store.addRows(rowsOf("batch_a", 6));
       await store.takeRows("batch_a", dead, 5);
       const entry = (position: number, more: object) =>
-        ledgerEntry(position, {
+        ledgerEntry(`e${position}`, {
           requestId: batchRequestId("batch_a", position),
           batchId: "batch_a",
           customId: `c${position}`,
@@ -150,7 +150,7 @@ export function batchStoreSuite(name: string, open: () => Promise<BatchFixture>)
       await store.addRows(rows);
       const settled = rows.slice(0, 2).map((row) => ({
         ...ended(row, 9),
-        entry: ledgerEntry(row.position, {
+        entry: ledgerEntry(`e${row.position}`, {
           requestId: `req_${row.position}`,
           costNanoUsd: 9,
           batchId: "batch_a",

@@ -315,7 +315,7 @@ export class VendorRun {
     count: number,
     price: Awaited<ReturnType<RunDependencies["ledger"]["price"]>>,
   ): Promise<boolean> {
-    const { store, observer, clock, counts } = this.#dependencies;
+    const { store, observer, counts } = this.#dependencies;
     const byPosition = new Map(lines.map((line) => [positionOf(line.customId), line]));
     const rows = await store.rowsAt(this.#batch.id, [...byPosition.keys()]);
     const settled = rows.flatMap((row) => {
@@ -329,7 +329,7 @@ export class VendorRun {
     counts.rows += entries.length;
     counts.failed += entries.filter(({ outcome }) => outcome !== "succeeded").length;
     // Other work has its turn between two transactions.
-    await new Promise<void>((resolve) => clock.after(0, resolve));
+    await new Promise(setImmediate);
     return true;
   }
 
@@ -474,6 +474,7 @@ export class VendorRun {
       const entries = await store.settleRows(this.#leased, settled, this.#batch.vendorLines);
       if (entries === null) return retryMs;
       for (const entry of entries) observer.attemptEnd(entry);
+      await new Promise(setImmediate);
     }
   }
 

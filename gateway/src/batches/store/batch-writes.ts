@@ -14,6 +14,7 @@ import {
   type Connection,
   chunksOf,
   type Database,
+  deleteInBatches,
   isUnleased,
   ledgerWriter,
   newLeaseToken,
@@ -308,6 +309,7 @@ export function batchWrites(database: Database) {
         });
         if (ended === null) return count;
         count += ended;
+        await nextTurn();
       }
     },
     /** The processes that run rows or have leases. */
@@ -349,6 +351,7 @@ export function batchWrites(database: Database) {
           .limit(rowsTogether)
           .execute();
         if (rows.length === 0) return;
+        await nextTurn();
         const byBatch = Map.groupBy(rows, ({ batch_id }) => batch_id);
         for (const [batchId, some] of byBatch) {
           await resolve(
@@ -364,21 +367,19 @@ export function batchWrites(database: Database) {
     },
     /** Deletes the rows of a batch, some at a time. */
     async deleteRows(batchId: string): Promise<void> {
-      for (;;) {
-        const first = await kysely
-          .selectFrom("batch_rows")
-          .select("position")
-          .where("batch_id", "=", batchId)
-          .orderBy("position")
-          .limit(1)
-          .executeTakeFirst();
-        if (first === undefined) return;
-        await kysely
+      await deleteInBatches(database, (rows) =>
+        kysely
           .deleteFrom("batch_rows")
           .where("batch_id", "=", batchId)
-          .where("position", "<", first.position + rowsAtOnce)
-          .execute();
-      }
+          .where("position", "in", (eb) =>
+            eb
+              .selectFrom("batch_rows")
+              .select("position")
+              .where("batch_id", "=", batchId)
+              .orderBy("position")
+              .limit(rows),
+          ),
+      );
     },
     /** Deletes a batch that has ended. False: it has not, or there is none. */
     async remove(id: string): Promise<boolean> {
@@ -447,6 +448,11 @@ export function batchWrites(database: Database) {
       await addSums(transaction, batchId, sums);
     });
   }
+}
+
+/** SQLite answers at once, so a loop of statements would keep the event loop busy. */
+function nextTurn(): Promise<void> {
+  return new Promise(setImmediate);
 }
 
 async function firstPending(connection: Connection, batchId: string): Promise<number | null> {
