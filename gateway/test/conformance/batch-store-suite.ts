@@ -72,28 +72,28 @@ export function batchStoreSuite(name: string, open: () => Promise<BatchFixture>)
       const store = createBatchStore(fixture);
       await store.create(batchOf("a", { total: 250 }), me, newYear);
       await store.addRows(rowsOf("batch_a", 250));
-      const taken = [];
+      const rows = [];
       for (;;) {
         const some = await store.takeRows("batch_a", me, 100);
         if (some.length === 0) break;
-        taken.push(...some);
+        rows.push(...some);
       }
-      expect(taken.map(({ position }) => position)).toEqual(rowsOf("x", 250).map(({ position }) => position));
+      expect(rows.map(({ position }) => position)).toEqual(rowsOf("x", 250).map(({ position }) => position));
       await store.returnRows("batch_a", me, [3, 4]);
       expect((await store.takeRows("batch_a", me, 100)).map(({ position }) => position)).toEqual([3, 4]);
-      const ends = taken.slice(0, 130).map((row) => ended(row));
+      const ends = rows.slice(0, 130).map((row) => ended(row));
       await store.endRows("batch_a", me, ends);
       await store.endRows("batch_a", me, ends);
       await store.endRows(
         "batch_a",
         dead,
-        taken.slice(130).map((row) => ended(row)),
+        rows.slice(130).map((row) => ended(row)),
       );
       expect(await store.findById("batch_a")).toMatchObject({ succeeded: 130, errored: 0, costNanoUsd: 130 * 7 });
       expect(await store.openPieces("batch_a")).toEqual([{ piece: 0, rows: 120 }]);
     });
 
-    test("ends rows that have not begun, and reads and deletes all of them in order", async () => {
+    test("ends rows that have not begun, and reads and deletes all rows in order", async () => {
       await using fixture = await open();
       const store = createBatchStore(fixture);
       const count = batchPieceRows + 300;
@@ -168,7 +168,7 @@ export function batchStoreSuite(name: string, open: () => Promise<BatchFixture>)
       ]);
     });
 
-    test("pages batches of one workspace and API in both directions, and hides those that are being created", async () => {
+    test("pages batches of one workspace and API in both directions, and hides batches that are being created", async () => {
       await using fixture = await open();
       const store = createBatchStore(fixture);
       for (let n = 0; n < 5; n++) await store.create(batchOf(`${n}`, { createdAt: newYear + n }), me, newYear);

@@ -28,7 +28,7 @@ export interface RunDependencies extends BatchesOptions {
   readonly holds: BatchHolds;
   readonly slots: RowSlots;
   readonly pauses: Pauses;
-  /** Rows that ended in this process, and those of them that failed. */
+  /** Rows that ended in this process, and how many of them failed. */
   readonly counts: { rows: number; failed: number };
 }
 
