@@ -2,7 +2,7 @@ import { z } from "zod";
 import { route } from "./route.ts";
 import { at, count, id, nothing, pageOf, pageQuery } from "./words.ts";
 
-export const consoleFileSchema = z.object({
+const consoleFileSchema = z.object({
   id: id.describe("`file-…`"),
   key: z.object({ id, name: z.string() }),
   purpose: z.string(),

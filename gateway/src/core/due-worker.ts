@@ -2,14 +2,14 @@ import { LastingFault } from "./lasting-fault.ts";
 import { Sleeper } from "./wait.ts";
 
 /** Rows that become due, in a database that several processes may share. Times are Unix milliseconds. */
-export interface DueRowsReader<Row> {
+interface DueRowsReader<Row> {
   /** When the first row is due; null: none. */
   next(): Promise<number | null>;
   /** Leases due rows. Their due time becomes the end of the lease. */
   lease(now: number, leaseMs: number, limit: number): Promise<readonly Row[]>;
 }
 
-export interface DueWorkerOptions<Row> {
+interface DueWorkerOptions<Row> {
   readonly rows: DueRowsReader<Row>;
   /** Longer than the work on a row. */
   readonly leaseMs: number;

@@ -36,7 +36,7 @@ export interface StoredFile {
   readonly tries: number;
 }
 
-export type FileUploadStatus = "pending" | "completed" | "cancelled" | "expired";
+type FileUploadStatus = "pending" | "completed" | "cancelled" | "expired";
 
 /** A file that arrives in parts. Parts are stored files with its id. Times are Unix milliseconds. */
 export interface FileUpload {

@@ -34,11 +34,13 @@ export class ArrivingFiles {
   readonly #dependencies: FilesDependencies;
   /** Running uploads by workspace. */
   readonly #running = new Map<string, number>();
+  readonly #counts: { stored: number; storedBytes: number };
   /** Called if a file has to be removed. */
   readonly #wake: () => void;
 
-  constructor(dependencies: FilesDependencies, wake: () => void) {
+  constructor(dependencies: FilesDependencies, counts: { stored: number; storedBytes: number }, wake: () => void) {
     this.#dependencies = dependencies;
+    this.#counts = counts;
     this.#wake = wake;
   }
 
@@ -66,6 +68,8 @@ export class ArrivingFiles {
       const stored = { ...file, sizeBytes: info.size, sha256: info.hash, status: role.status };
       const dueAt = role.dueAt ?? facts.expiresAt;
       if (await store.update(file.id, { status: role.status, dueAt }, { status: ["arriving"] })) {
+        this.#counts.stored++;
+        this.#counts.storedBytes += info.size;
         return { ...stored, dueAt };
       }
       // Its row was removed while the bytes were stored, so a new row has them removed.

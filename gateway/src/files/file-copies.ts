@@ -27,11 +27,17 @@ interface RunningUpload {
 export class FileCopies {
   readonly #dependencies: FilesDependencies;
   readonly #open: (file: StoredFile) => Promise<ReadableStream<Uint8Array>>;
+  readonly #counts: { copied: number; copyFailures: number };
   readonly #running = new Map<string, RunningUpload>();
 
-  constructor(dependencies: FilesDependencies, open: (file: StoredFile) => Promise<ReadableStream<Uint8Array>>) {
+  constructor(
+    dependencies: FilesDependencies,
+    open: (file: StoredFile) => Promise<ReadableStream<Uint8Array>>,
+    counts: { copied: number; copyFailures: number },
+  ) {
     this.#dependencies = dependencies;
     this.#open = open;
+    this.#counts = counts;
   }
 
   stop(): void {
@@ -50,7 +56,10 @@ export class FileCopies {
       const end = new AbortController();
       const made = this.#upload(file, provider, api, end.signal).finally(() => this.#running.delete(key));
       // Every call may have gone.
-      made.catch(() => {});
+      made.then(
+        () => this.#counts.copied++,
+        () => this.#counts.copyFailures++,
+      );
       running = { copy: made, end, waiting: 0 };
       this.#running.set(key, running);
     }

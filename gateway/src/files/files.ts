@@ -16,6 +16,8 @@ const fileRestMs = 15_000;
 export class Files {
   readonly uploads: Uploads;
   readonly copies: FileCopies;
+  /** Since the start of the process. */
+  readonly counts = { stored: 0, storedBytes: 0, copied: 0, copyFailures: 0 };
   readonly #dependencies: FilesDependencies;
   readonly #arriving: ArrivingFiles;
   readonly #worker: DueWorker<StoredFile>;
@@ -24,9 +26,9 @@ export class Files {
     this.#dependencies = dependencies;
     const { store, clock, observer } = dependencies;
     const wake = (): void => this.#worker.wake();
-    this.#arriving = new ArrivingFiles(dependencies, wake);
+    this.#arriving = new ArrivingFiles(dependencies, this.counts, wake);
     this.uploads = new Uploads(dependencies, this.#arriving, wake);
-    this.copies = new FileCopies(dependencies, (file) => this.open(file));
+    this.copies = new FileCopies(dependencies, (file) => this.open(file), this.counts);
     const removal = fileRemoval(dependencies, this.copies);
     this.#worker = new DueWorker({
       rows: { next: () => store.nextDue(), lease: (...due) => store.leaseDue(...due) },
@@ -116,7 +118,7 @@ function hasExpired({ status, expiresAt }: StoredFile, now: number): boolean {
 }
 
 /** The same text for every file that the workspace does not have. */
-export function missingFile(): Failure {
+function missingFile(): Failure {
   return new Failure("not_found", "There is no file with this id.", { param: "id" });
 }
 

@@ -11,5 +11,5 @@
 export type { FileOwner, NewFile } from "./arriving-files.ts";
 export type { FilesDependencies } from "./dependencies.ts";
 export { createFileStore, type FileStore } from "./file-store.ts";
-export { expiredFile, Files, missingFile } from "./files.ts";
+export { expiredFile, Files } from "./files.ts";
 export { mediaTypeOf } from "./media-type.ts";

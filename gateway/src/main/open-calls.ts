@@ -238,7 +238,7 @@ type MediaParts = Pick<ReturnType<typeof wireCalls>, "router" | "recorder" | "pr
 
 /** Opens video tasks, assets, and the blobs of both. */
 function openMedia(base: Base, observer: Observer, spool: Spool, parts: MediaParts) {
-  const { environment, control, configSnapshot, transport } = base;
+  const { environment, control, configSnapshot, transport, metrics } = base;
   const { clock, ids, vault } = control;
   const { publicUrl } = environment;
   const blobs = openBlobs(environment, { clock, transport, spool });
@@ -267,6 +267,12 @@ function openMedia(base: Base, observer: Observer, spool: Spool, parts: MediaPar
     ...shared,
     blobs: fileBlobs,
     store: createFileStore({ database: control.database }),
+  });
+  metrics.numbers({
+    sluice_files_stored_total: () => files.counts.stored,
+    sluice_files_stored_bytes_total: () => files.counts.storedBytes,
+    sluice_file_copies_total: () => files.counts.copied,
+    sluice_file_copy_failures_total: () => files.counts.copyFailures,
   });
   const videos = new VideoTasks({
     ...shared,

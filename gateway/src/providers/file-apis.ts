@@ -15,7 +15,7 @@ export interface FileRequest {
 }
 
 /** A file in an account. `uri`: how calls name it. */
-export interface VendorFile {
+interface VendorFile {
   readonly id: string;
   readonly uri: string;
   /** Unix milliseconds; null: the account keeps it. */

@@ -3,6 +3,7 @@ import {
   type CallSession,
   type Deployment,
   Failure,
+  type HeldMemory,
   isSessionId,
   oncePerObject,
   sleep,
@@ -54,6 +55,8 @@ export class CallRun implements AttemptListener {
   /** Set once it is admitted. */
   #tally!: CallTally;
   #failure: Failure | null = null;
+  /** For files inside an attempt's body. */
+  #filesMemory: HeldMemory | null = null;
   /** The first failure that is temporary. */
   #passing: Failure | null = null;
 
@@ -102,6 +105,7 @@ export class CallRun implements AttemptListener {
 
   readonly #over = (): void => {
     discard(this.#call);
+    this.#filesMemory?.release();
     explainCall(this.#dependencies, this.#call, this.#plan, this.#tally);
   };
 
@@ -163,7 +167,8 @@ export class CallRun implements AttemptListener {
   async #attemptWithFiles(selection: Selection): Promise<void> {
     let call: Call;
     try {
-      call = await callWithFiles(this.#dependencies, this.#call, selection.deployment, this.#tally);
+      this.#filesMemory ??= this.#dependencies.memory.open(this.#call.principal, "request");
+      call = await callWithFiles(this.#dependencies, this.#call, selection.deployment, this.#tally, this.#filesMemory);
     } catch (thrown) {
       selection.end("cancelled", 0);
       this.onFailure(asFailure(thrown));
@@ -175,6 +180,7 @@ export class CallRun implements AttemptListener {
   onDelivery(delivery: Delivery): void {
     // An attempt with files has another body.
     if (this.#call.files !== undefined) this.#call.body = null;
+    this.#filesMemory?.release();
     const { handover } = this.#tally;
     if (handover === null) this.#answer(delivery);
     // The money of a background response must be held by its task before its caller knows of it.

@@ -36,6 +36,10 @@ export const metricHelp = {
   sluice_explanations_dropped_total: "Request explanations dropped because they could not be stored in time.",
   sluice_captures_dropped_total: "Request captures dropped because they could not be stored in time.",
   sluice_folded_requests_dropped_total: "Folded refusals that were only counted in their shared ledger entry.",
+  sluice_files_stored_total: "Files and parts of files that callers uploaded.",
+  sluice_files_stored_bytes_total: "Bytes of these files.",
+  sluice_file_copies_total: "Files copied to a vendor's account because a call named them.",
+  sluice_file_copy_failures_total: "Copies that failed.",
   sluice_websockets_open: "Open WebSockets of /v1/responses.",
   sluice_ledger_export_lag_seconds:
     "Age of the first hour of the ledger not yet copied to its bucket; 0 if no bucket is set.",

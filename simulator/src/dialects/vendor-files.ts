@@ -3,10 +3,10 @@ import type { HeaderRow } from "../outlet.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { openAiError } from "./openai-conventions.ts";
 
-export type FileVendor = "openai" | "anthropic" | "gemini";
+type FileVendor = "openai" | "anthropic" | "gemini";
 
 /** A file that an account received. Only its hash is stored. */
-export interface VendorFileRecord {
+interface VendorFileRecord {
   readonly vendor: FileVendor;
   /** The credential of the account. */
   readonly account: string;

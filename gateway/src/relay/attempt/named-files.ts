@@ -1,5 +1,5 @@
 import { outcomeOf, type PutFile } from "#bodies/index.ts";
-import { bounds, type Deployment, Failure, type StoredFile, storedFileId } from "#core/index.ts";
+import { bounds, type Deployment, Failure, type HeldMemory, type StoredFile, storedFileId } from "#core/index.ts";
 import { expiredFile } from "#files/index.ts";
 import type { NamedObject } from "#protocols/index.ts";
 import { allowsObject, fileApiOf } from "#providers/index.ts";
@@ -43,13 +43,14 @@ function missing({ param, id }: NamedObject): Failure {
 
 /**
  * The call as this deployment can serve it: with the names of its account's copies, which are uploaded first, or, where the account
- * stores no files or gets the call translated, with the files inside the body. Throws Failure.
+ * stores no files or gets the call translated, with the files inside the body. `place` accounts for their memory. Throws Failure.
  */
 export async function callWithFiles(
   dependencies: RelayDependencies,
   call: Call,
   deployment: Deployment,
   tally: { awayMs: number },
+  place: HeldMemory,
 ): Promise<Call> {
   const files = [...(call.files ?? [])];
   const { clock } = dependencies;
@@ -71,7 +72,8 @@ export async function callWithFiles(
       }),
     );
   } else {
-    requireSmall(files.map(([, file]) => file));
+    // As they are, in base64, and within the body.
+    place.hold(sizeInside(files.map(([, file]) => file)) * 3);
     // One after the other: their sum is bounded.
     for (const [, file] of files) beside.push(await new Response(await dependencies.files().open(file)).bytes());
     put = files.map(([name, { mediaType, filename }]) => ({ name, as: null, mediaType, filename }));
@@ -97,10 +99,10 @@ async function withFiles(
   return { ...rest, body: read.body, facts: answer.facts, marks: answer.marks };
 }
 
-/** Throws Failure unsupported_by_model. */
-function requireSmall(files: readonly StoredFile[]): void {
+/** Throws Failure unsupported_by_model if the files do not fit inside a call. */
+function sizeInside(files: readonly StoredFile[]): number {
   const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  if (bytes <= bounds.inlinedFilesBytesMax) return;
+  if (bytes <= bounds.inlinedFilesBytesMax) return bytes;
   throw new Failure(
     "unsupported_by_model",
     `The provider of this model stores no files, and the files of this call have ${bytes} bytes; at most ${bounds.inlinedFilesBytesMax} fit inside a request.`,

@@ -7,7 +7,7 @@ export const strangerKey = "sk-mallory-0123456789abcdefgh";
 export const powerlessKey = "sk-nobody-0123456789abcdefghi";
 
 /** Accounts of the three vendors with files, and two workspaces. */
-export const filesGateway: Overrides = {
+const filesGateway: Overrides = {
   providers: (simulator) =>
     (["openai", "anthropic", "gemini"] as const).map((kind) => upstream(kind, simulator, { kind })),
   models: ["openai", "anthropic", "gemini"].map((provider) => ({

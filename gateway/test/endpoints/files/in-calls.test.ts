@@ -249,3 +249,36 @@ test("deletes the copies of a deleted file from every account", async () => {
   const body = JSON.stringify((dialects["chat"] as Dialect).body("openai", "words")).replaceAll(stems.words, stem);
   expect(await errorOf(await gateway.chat(body))).toMatchObject({ status: 404, code: "not_found" });
 });
+
+test("returns 400 for files that are too large to go inside a call, and sends nothing", async () => {
+  const bytes = new Uint8Array(21 * 1024 * 1024);
+  bytes.set(pdf);
+  const { id } = await upload(gateway, fileForm({ purpose: "user_data" }, bytes, "large.pdf"));
+  const body = JSON.stringify((dialects["chat"] as Dialect).body("plain", "pdf")).replaceAll(`file-${stems.pdf}`, id);
+  expect(await errorOf(await gateway.chat(body))).toMatchObject({ status: 400, code: "unsupported_by_model" });
+  expect(sent()).toBe("");
+  const native = body.replace('"plain"', '"openai"');
+  expect((await gateway.chat(native)).status).toBe(200);
+});
+
+test("returns Anthropic's error for an expired file, when it is read and when a call names it", async () => {
+  const { id } = await upload(gateway, fileForm({ purpose: "user_data" }, "short-lived file"));
+  const stem = id.slice("file-".length);
+  const { kysely } = gateway.control.database;
+  await kysely.updateTable("files").set({ expires_at: 1 }).where("id", "=", stem).execute();
+  const body = JSON.stringify((dialects["messages"] as Dialect).body("anthropic", "words")).replaceAll(
+    stems.words,
+    stem,
+  );
+  const headers = { ...bearer(), "anthropic-version": "2023-06-01" };
+  const answers = [
+    await fetch(`${gateway.url}/v1/files/file_${stem}`, { headers }),
+    await fetch(`${gateway.url}/v1/files/file_${stem}/content`, { headers }),
+    await gateway.post("/v1/messages", body, version),
+  ];
+  for (const answer of answers) {
+    expect(answer.status).toBe(404);
+    const { error } = (await answer.json()) as { error: { type: string; details: { error_code: string } } };
+    expect([error.type, error.details.error_code]).toEqual(["not_found_error", "file_expired"]);
+  }
+});

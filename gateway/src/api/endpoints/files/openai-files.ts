@@ -106,7 +106,7 @@ export function fileIdOf(exchange: Exchange): string | null {
   return storedFileId(idBehind("/v1/files/", exchange));
 }
 
-export function openAiId({ id }: Pick<StoredFile, "id">): string {
+function openAiId({ id }: Pick<StoredFile, "id">): string {
   return `file-${id}`;
 }
 
