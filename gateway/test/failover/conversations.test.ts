@@ -104,7 +104,31 @@ const gemini: Client = {
   }),
 };
 
-describe.each([messages, chat, responses, gemini])(
+const interactions: Client = {
+  path: "/v1beta/interactions",
+  kind: "gemini",
+  root: "/v1beta",
+  body: (session, turn) => ({
+    ...{ model: "m", system_instruction: instructions, store: false },
+    input:
+      turn === 0
+        ? task(session)
+        : [
+            { type: "user_input", content: [{ type: "text", text: task(session) }] },
+            ...turns(turn).flatMap((each) => [
+              { type: "model_output", content: [{ type: "text", text: answer }] },
+              { type: "user_input", content: [{ type: "text", text: `And then? ${each}` }] },
+            ]),
+          ],
+  }),
+  answer: () => ({
+    ...{ id: "v1_1", object: "interaction", status: "completed", model: "m" },
+    steps: [{ type: "model_output", content: [{ type: "text", text: "ok" }] }],
+    usage: { total_input_tokens: 5, total_output_tokens: 1, total_tokens: 6 },
+  }),
+};
+
+describe.each([messages, chat, responses, gemini, interactions])(
   "$path, three equal accounts, no conversation identifier",
   (client) => {
     const behavior: Behavior = () => Response.json(client.answer());
