@@ -1,5 +1,6 @@
 import type { Principal } from "#core/index.ts";
 import { ServerAnswer } from "#http-server/index.ts";
+import { hasCredential } from "#identity/index.ts";
 import type { Answer } from "./call-request.ts";
 import type { Endpoint, Exchange } from "./dependencies.ts";
 import { json } from "./respond.ts";
@@ -10,6 +11,16 @@ export function authenticated(exchange: Exchange): Principal | Promise<Principal
   return found instanceof Promise ? found.then((principal) => note(principal, exchange)) : note(found, exchange);
 }
 
+/** The caller of an upload's address, with the token in it or with a key. */
+export async function authenticatedForUpload(exchange: Exchange): Promise<Principal> {
+  const { dependencies, request, address } = exchange;
+  const query = new URLSearchParams(exchange.query);
+  const token = query.get("upload_token");
+  if (token === null || hasCredential(request.headers)) return authenticated(exchange);
+  const id = query.get("upload_id") ?? "";
+  return note(await dependencies.uploadTokens.authenticate(token, id, address), exchange);
+}
+
 function note(principal: Principal, exchange: Exchange): Principal {
   exchange.seen.key = principal.key.prefix;
   exchange.seen.principal = principal;
@@ -18,9 +29,12 @@ function note(principal: Principal, exchange: Exchange): Principal {
 }
 
 /** An endpoint that requires a key. `work` returns the answer, or an object to send as JSON. */
-export function withKey(work: (exchange: Exchange, principal: Principal) => object | Promise<object>): Endpoint {
+export function withKey(
+  work: (exchange: Exchange, principal: Principal) => object | Promise<object>,
+  authenticate: (exchange: Exchange) => Principal | Promise<Principal> = authenticated,
+): Endpoint {
   return async (exchange) => {
-    const principal = await authenticated(exchange);
+    const principal = await authenticate(exchange);
     const made = await work(exchange, principal);
     return isAnswer(made) ? made : json(made);
   };

@@ -4,7 +4,7 @@ import type { BodyWork } from "#bodies/index.ts";
 import type { CallerMemory, ConfigSnapshot, Failure, Principal, Secret } from "#core/index.ts";
 import type { Files } from "#files/index.ts";
 import type { CallerConnections } from "#http-server/index.ts";
-import type { AgentSignIn, Authenticator, ReadAgentSettings } from "#identity/index.ts";
+import type { AgentSignIn, Authenticator, ReadAgentSettings, UploadTokens } from "#identity/index.ts";
 import type {
   AgentTelemetry,
   AttemptSums,
@@ -43,6 +43,7 @@ export interface PeriodSpend {
 
 export interface ApiDependencies {
   readonly authenticator: Pick<Authenticator, "authenticate">;
+  readonly uploadTokens: Pick<UploadTokens, "issue" | "authenticate">;
   readonly agentSignIn: Pick<AgentSignIn, "begin" | "poll" | "refresh" | "revoke">;
   /** The agent settings of a group; null: it has none. */
   readonly agentSettings: ReadAgentSettings;

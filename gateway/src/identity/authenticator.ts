@@ -72,13 +72,13 @@ export class Authenticator {
     if (hasAccessTokenFormat(credential)) return this.#person(credential, address);
     const digest = this.#digests.peek(credential) ?? this.#vault.digest(credential);
     const key = this.#cache.find(digest);
-    if (key instanceof Promise) return key.then((found) => this.#admit(found, address));
+    if (key instanceof Promise) return key.then((found) => this.admit(found, address));
     // One hit in 64 refreshes the cache position, which is enough.
     if (key !== null && (++this.#calls & 63) === 0) {
       this.#cache.touch(digest);
       this.#digests.set(credential, digest);
     }
-    return this.#admit(key, address);
+    return this.admit(key, address);
   }
 
   /** A key as a caller without its secret. Throws like `authenticate`, except for allowed addresses, which restrict the secret. */
@@ -114,10 +114,11 @@ export class Authenticator {
     if (session === null || key === null || session.id !== key.id) {
       throw new Failure("invalid_api_key", "This sign-in has ended. Sign in again.");
     }
-    return this.#admit(key, address);
+    return this.admit(key, address);
   }
 
-  #admit(key: ApiKey | null, address: () => string): Principal {
+  /** The caller with a key that was found without its secret; null: it was deleted. Throws like `authenticate`. */
+  admit(key: ApiKey | null, address: () => string): Principal {
     if (key === null) throw unknownKey();
     this.#checkUsable(key);
     if (key.allowedIps !== null && !addressAllowed(key.allowedIps, address())) {
@@ -169,6 +170,13 @@ const outsideShadowIps = oncePerObject(
  * The caller's key: `Authorization: Bearer`, `x-api-key` or `x-goog-api-key` on every endpoint. Different keys in one request are
  * refused, since two readers could disagree on the caller.
  */
+/** Whether a request has a header for a key. */
+export function hasCredential(headers: HeaderReader): boolean {
+  return credentialHeaders.some((name) => headers.get(name) !== null);
+}
+
+const credentialHeaders = ["authorization", "x-api-key", "x-goog-api-key"] as const;
+
 function readCredential(headers: HeaderReader): string {
   const authorization = headers.get("authorization");
   const googleKey = headers.get("x-goog-api-key");

@@ -9,7 +9,7 @@
 export { AgentSignIn, type IssuedTokens } from "./agents/agent-sign-in.ts";
 export { IssuerRecheck } from "./agents/issuer-recheck.ts";
 export { agentSettingsBy, type ReadAgentSettings } from "./agents/served-settings.ts";
-export { Authenticator, addressAllowed } from "./authenticator.ts";
+export { Authenticator, addressAllowed, hasCredential } from "./authenticator.ts";
 export { callableModels, holderOf, isCallable, noModel, refusalOf } from "./callable-models.ts";
 export {
   checkGrant,
@@ -45,3 +45,4 @@ export {
   shadowDenialsOf,
 } from "./model-grant.ts";
 export { createSetup, makeFirstAdministrator, type Setup, type SharedSetup } from "./setup.ts";
+export { UploadTokens } from "./upload-tokens.ts";

@@ -49,7 +49,7 @@ export async function openControlPlane(
 ) {
   const { options, environment, control, configSnapshot, observer, metrics, ending, clock } = base;
   const { signIn } = data;
-  const { authenticator, countCall, keyUsage, periodSpend, limitUsage } = governance;
+  const { authenticator, uploadTokens, countCall, keyUsage, periodSpend, limitUsage } = governance;
   const { relay, media, explainer, bodies, memory, connections, spool } = calls;
   const agentSignIn = openAgentSignIn(base, data);
   const agentSettings = agentSettingsBy(control.agents, base.agentTelemetry);
@@ -58,7 +58,7 @@ export async function openControlPlane(
   const callDependencies: Omit<ApiDependencies, "admin"> = {
     ...{ agentSignIn, agentSettings, agentTelemetry: base.agentTelemetry },
     consoleUrl: () => listeners.consoleUrl,
-    ...{ authenticator, countCall, keyUsage, periodSpend, limitUsage },
+    ...{ authenticator, uploadTokens, countCall, keyUsage, periodSpend, limitUsage },
     ...{
       relay,
       videos: media.videos,

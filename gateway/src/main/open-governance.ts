@@ -2,7 +2,7 @@ import type { ApiDependencies, PeriodSpend } from "#api/index.ts";
 import { type BatchStore, createBatchStore } from "#batches/index.ts";
 import { createMemoryCounter, createRedisCounter, type Seeding } from "#coordination/index.ts";
 import { batchHoldId, bounds, Failure, type Principal, WindowCounts } from "#core/index.ts";
-import { Authenticator } from "#identity/index.ts";
+import { Authenticator, UploadTokens } from "#identity/index.ts";
 import type { AdoptionHooks } from "#ledger/index.ts";
 import { Admission, callCounter, heldClaims, type LimitUsage, periodStart, seedRates } from "#limits/index.ts";
 import type { Clock, Counter, Journal, Observer, ReportStore } from "#ports/index.ts";
@@ -40,6 +40,10 @@ export async function openGovernance(base: Base, data: Data) {
     configSnapshot: () => configSnapshot.current,
     feedReadAtMs: () => feed.currentAtMs,
   });
+  const uploadTokens = new UploadTokens({
+    ...{ vault: control.vault, clock, authenticator },
+    keyById: (id) => control.controlStore.keyById(id),
+  });
   const unsubscribe = feed.subscribe((change) => {
     authenticator.changed(change);
     reports.forget();
@@ -49,7 +53,7 @@ export async function openGovernance(base: Base, data: Data) {
   // Includes changes between the first read and the subscription.
   await feed.catchUp();
   await configSnapshot.refresh();
-  return { counting, steady, admission, authenticator, ...ownUsage(admission, reports, clock) };
+  return { counting, steady, admission, authenticator, uploadTokens, ...ownUsage(admission, reports, clock) };
 }
 
 /** Charges entries of dead processes to the budgets and frees what they held. */

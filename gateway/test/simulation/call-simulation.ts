@@ -215,6 +215,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
   });
   const apiDependencies: Parameters<typeof createAsKey>[0] = {
     authenticator: { authenticate: () => unexpected("a secret") },
+    uploadTokens: unavailable("tokens of uploads"),
     agentSignIn: unavailable("sign-ins of agents"),
     agentSettings: async () => null,
     agentTelemetry: null,

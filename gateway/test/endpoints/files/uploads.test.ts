@@ -116,6 +116,36 @@ describe("Gemini's resumable uploads", () => {
     expect((await send(url, "cancel", 0)).headers.get("x-goog-upload-status")).toBe("cancelled");
   });
 
+  test("takes pieces without a key at the address of their upload, as Google's Python SDK sends them", async () => {
+    const url = new URL(await begun());
+    const piece = (at: URL | string) =>
+      fetch(at, {
+        method: "POST",
+        headers: { "x-goog-upload-command": "upload", "x-goog-upload-offset": "0" },
+        body: "abc",
+      });
+    const other = new URL(await begun());
+    const changed = (name: string, value: string | null) => {
+      const at = new URL(url);
+      if (value === null) at.searchParams.delete(name);
+      else at.searchParams.set(name, value);
+      return at;
+    };
+    const token = url.searchParams.get("upload_token") ?? "";
+    const wrong = [
+      changed("upload_token", null),
+      changed("upload_token", ""),
+      changed("upload_token", `${token}x`),
+      changed("upload_token", other.searchParams.get("upload_token")),
+      changed("upload_id", other.searchParams.get("upload_id")),
+    ];
+    for (const at of wrong) expect((await piece(at)).status).toBe(401);
+    expect((await piece(url)).headers.get("x-goog-upload-size-received")).toBe("3");
+    // The token does not start uploads.
+    expect((await piece(url)).status).toBe(400);
+    for (const at of [url, other]) expect((await send(String(at), "cancel", 3)).status).toBe(200);
+  });
+
   test("refuses a piece at a wrong offset, and continues where a query points to", async () => {
     const url = await begun();
     expect((await send(url, "upload", 0, "abc")).headers.get("x-goog-upload-size-received")).toBe("3");

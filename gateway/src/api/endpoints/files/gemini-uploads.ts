@@ -1,7 +1,7 @@
 import { abortSignalOf, bounds, Failure, type FileUpload, type Principal } from "#core/index.ts";
 import { mediaTypeOf } from "#files/index.ts";
 import { isObject } from "#protocols/index.ts";
-import { admitted, withKey } from "../../authenticated.ts";
+import { admitted, authenticatedForUpload, withKey } from "../../authenticated.ts";
 import { readControlJson } from "../../body.ts";
 import type { Exchange } from "../../dependencies.ts";
 import { originOf } from "../../request-parts.ts";
@@ -12,7 +12,7 @@ import { geminiFile, geminiFileLifeMs } from "./gemini-files.ts";
 
 /**
  * POST /upload/v1beta/files: Google's resumable protocol. `start` creates an upload, and its address is the gateway's own. Then pieces
- * arrive in order; each is kept whole or not at all. `query` returns where to continue. Source: Gemini API docs, "Files API".
+ * arrive in order, with the key or the token in the address; each is kept whole or not at all. `query` returns where to continue. Source: Gemini API docs, "Files API".
  */
 export const uploadGeminiFile = withKey((exchange, principal) => {
   requireUploads(exchange, principal);
@@ -22,7 +22,7 @@ export const uploadGeminiFile = withKey((exchange, principal) => {
     if (words.has("start")) return start(exchange, principal, words);
     return proceed(exchange, principal, words);
   });
-});
+}, authenticatedForUpload);
 
 async function start(exchange: Exchange, principal: Principal, words: ReadonlySet<string>): Promise<Response> {
   const { request, dependencies } = exchange;
@@ -43,8 +43,9 @@ async function start(exchange: Exchange, principal: Principal, words: ReadonlySe
   const mediaType = mediaTypeOf(sentName ?? filename, type);
   const facts = { purpose: "user_data", filename, mediaType, sizeBytes, fileLifeMs: geminiFileLifeMs };
   const upload = await dependencies.files.uploads.create(ownerOf(principal), facts);
-  const address = `${originOf(exchange)}${exchange.path}?upload_id=${upload.id}&upload_protocol=resumable`;
-  return answer(upload, 0, { "x-goog-upload-url": address });
+  const token = dependencies.uploadTokens.issue(upload.id, principal.key.id);
+  const query = `upload_id=${upload.id}&upload_protocol=resumable&upload_token=${token}`;
+  return answer(upload, 0, { "x-goog-upload-url": `${originOf(exchange)}${exchange.path}?${query}` });
 }
 
 function readFile(file: unknown): { readonly displayName: string | null; readonly mimeType: string | null } {
