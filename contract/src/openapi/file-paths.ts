@@ -177,6 +177,7 @@ function geminiUpload(operationId: string): Operation {
     description: "`start` returns the address for the pieces in `x-goog-upload-url`. It is the gateway's own.",
     parameters: [
       query("upload_id", "In the address that `start` returned.", { type: "string" }),
+      query("upload_token", "In the same address. With it, pieces need no key.", { type: "string" }),
       header("x-goog-upload-protocol", "`resumable`"),
       header("x-goog-upload-command", "`start`, `upload`, `upload, finalize`, `query` or `cancel`."),
       header("x-goog-upload-offset", "Bytes that arrived before the piece."),
