@@ -20,7 +20,7 @@ interface InlinedFile {
   readonly bytes: Uint8Array;
 }
 
-/** Members that name files, in all dialects. */
+/** Members that name files, in all dialects but Interactions, where it is `uri`. */
 const fileMembers: ReadonlySet<string> = new Set(["file_id", "file_ids", "fileUri", "file_uri"]);
 
 /** Longer than any name of a file. */
@@ -60,7 +60,7 @@ export function putFiles(body: Uint8Array, { dialect, files }: PutFiles, beside:
       at = endOfText(body, start) - 1;
       const isShort = at - start <= nameBytesMax;
       if (isName(body, at + 1)) member = isShort ? textIn(body, start, at + 1) : "";
-      else if (isShort && fileMembers.has(member)) {
+      else if (isShort && (fileMembers.has(member) || (member === "uri" && dialect === "gemini-interactions"))) {
         const name = textIn(body, start, at + 1);
         const to = names.get(name);
         if (to !== undefined) edits.push({ start, end: at + 1, text: JSON.stringify(to) });
@@ -88,7 +88,7 @@ function inlinedPart(
   const data = text === null ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64") : "";
   const url = `data:${mediaType};base64,${data}`;
   const isPicture = mediaType.startsWith("image/");
-  if (text === null && !isPicture && mediaType !== "application/pdf" && dialect !== "gemini") {
+  if (text === null && !isPicture && mediaType !== "application/pdf" && !dialect.startsWith("gemini")) {
     throw notInlined(name, mediaType);
   }
   if (dialect === "openai-chat" && isObject(part["file"])) {
@@ -110,6 +110,10 @@ function inlinedPart(
   if (dialect === "gemini" && (isObject(part["fileData"]) || isObject(part["file_data"]))) {
     const { fileData: _camel, file_data: _snake, ...rest } = part;
     return text === null ? { ...rest, inlineData: { mimeType: mediaType, data } } : { ...rest, text };
+  }
+  if (dialect === "gemini-interactions" && part["uri"] !== undefined) {
+    const { uri: _uri, mime_type: _type, ...rest } = part;
+    return text === null ? { ...rest, mime_type: mediaType, data } : { type: "text", text };
   }
   throw notInlined(name);
 }

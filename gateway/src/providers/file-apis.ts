@@ -73,7 +73,7 @@ const anthropic: FileApi = {
 
 /** https://ai.google.dev/api/files, read on 2026-11-24. */
 const gemini: FileApi = {
-  dialects: ["gemini"],
+  dialects: ["gemini", "gemini-interactions"],
   create(provider, { filename, mediaType, sizeBytes }) {
     const root = rootOf(provider);
     const version = /\/(v\d\w*)$/.exec(root)?.[1] ?? "v1beta";

@@ -31,8 +31,8 @@ export function geminiObjects(body: Uint8Array, scanned: NameMatches): readonly 
   return named.filter(isOfAccount).map((object) => ({ ...object, kind: kindOf(object) }));
 }
 
-export /** Also a file that the gateway stores: the account gets a copy. */
-function isVendorFile(address: string): boolean {
+/** Also a file that the gateway stores: the account gets a copy. */
+export function isVendorFile(address: string): boolean {
   return googleFilePattern.test(address) || storedFileId(address) !== null;
 }
 

@@ -59,7 +59,7 @@ interface Dialect {
   readonly body: (model: string, kind: Kind) => object;
 }
 
-const dialects: Readonly<Record<string, Dialect>> = {
+const dialects: Record<string, Dialect> = {
   chat: {
     model: "openai",
     path: () => "/v1/chat/completions",
@@ -135,6 +135,23 @@ const dialects: Readonly<Record<string, Dialect>> = {
     }),
   },
 };
+
+const interactions: Dialect = {
+  model: "gemini",
+  path: () => "/v1beta/interactions",
+  body: (model, kind) => ({
+    model,
+    input: [
+      {
+        type: kind === "picture" ? "image" : "document",
+        uri: `${gateway.url}/v1beta/files/${stems[kind]}`,
+        mime_type: kind === "pdf" ? "application/pdf" : kind === "picture" ? "image/png" : "text/plain",
+      },
+      { type: "text", text },
+    ],
+  }),
+};
+dialects["interactions"] = interactions;
 
 async function call(dialect: Dialect, model: string, kind: Kind): Promise<Response> {
   return gateway.post(dialect.path(model), dialect.body(model, kind), version);
