@@ -56,6 +56,7 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
     "provider-client",
     "providers",
     "tasks",
+    "batches",
     "assets",
     "files",
   ],

@@ -52,7 +52,7 @@ export function PageFrame({ title, badges, description, actions, crumbs, childre
 }
 
 /** Lists of one workspace's objects: their crumbs begin with the workspace. */
-const ofWorkspace: readonly unknown[] = ["/keys", "/requests", "/media"];
+const ofWorkspace: readonly unknown[] = ["/keys", "/requests", "/media", "/batches"];
 
 function Crumbs({ crumbs }: { readonly crumbs: readonly Crumb[] }) {
   const { answer } = useSession();

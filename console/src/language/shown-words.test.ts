@@ -179,6 +179,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   "features/playground/video/video-form.tsx": ['{ "return_last_frame": true }'],
   // An example of JSON.
   "features/models/detail/capabilities-button.tsx": ['{ "resolutions": ["720p", "1080p"], "durations": [5, 10] }'],
+  "features/batches/list/batch-call.ts": ["Hello", "curl"],
   "features/settings/sample-call.ts": ["curl", '\\ -H "Authorization: Bearer $SLUICE_ADMIN_TOKEN"'],
   // A type of secret.
   "features/settings/user-actions.tsx": ["link"],

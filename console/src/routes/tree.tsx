@@ -71,6 +71,8 @@ const tree = root.addChildren([
   at("/media", () => import("../features/tasks/list/page.tsx")),
   at("/media/$task", () => import("../features/tasks/detail/page.tsx")),
   at("/media/assets", () => import("../features/assets/page.tsx")),
+  at("/batches", () => import("../features/batches/list/page.tsx")),
+  at("/batches/$batch", () => import("../features/batches/detail/page.tsx")),
   moved("/tasks", "/media"),
   moved("/tasks/$task", "/media/$task"),
   moved("/assets", "/media/assets"),

@@ -100,10 +100,10 @@ function existing({ workspaces, workspaces_more: more }: SessionAnswer, slug: st
 }
 
 /** The list to which a detail page belongs, if its object is of one workspace: it is not in another one. */
-function listOfDetailPage(path: string): "/keys" | "/media" | "/requests" | "/workspaces" | null {
+function listOfDetailPage(path: string): "/keys" | "/media" | "/batches" | "/requests" | "/workspaces" | null {
   const [, list, id] = /\/console(\/\w+)\/([^/]+)/.exec(path) ?? [];
   // These are lists themselves.
   if (id === "assets" || id === "sessions") return null;
-  if (list === "/media") return list;
+  if (list === "/media" || list === "/batches") return list;
   return list === "/keys" || list === "/requests" || list === "/workspaces" ? list : null;
 }

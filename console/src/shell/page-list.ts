@@ -14,6 +14,7 @@ import {
   IconPlugConnected,
   IconSettings,
   IconShieldCheck,
+  IconStack2,
   IconTerminal2,
   IconUsers,
   type TablerIcon,
@@ -27,6 +28,7 @@ interface PageEntry {
     | "/requests"
     | "/playground"
     | "/media"
+    | "/batches"
     | "/connect"
     | "/keys"
     | "/models"
@@ -72,6 +74,7 @@ const pageGroups: readonly PageGroup[] = [
       { to: "/requests", label: t("shell.pages.requests"), icon: IconActivity, needs: "viewer", shortcut: "r" },
       { to: "/playground", label: t("shell.pages.playground"), icon: IconMessages, needs: "member", shortcut: "p" },
       { to: "/media", label: t("shell.pages.media"), icon: IconMovie, needs: "viewer", shortcut: "v", when: "media" },
+      { to: "/batches", label: t("shell.pages.batches"), icon: IconStack2, needs: "viewer", shortcut: "j" },
     ],
   },
   {

@@ -4,6 +4,7 @@ export * from "./alert-sentences.ts";
 export * from "./alert-table.ts";
 export * from "./alerts.ts";
 export * from "./areas.ts";
+export * from "./batches.ts";
 export * from "./client.ts";
 export * from "./files.ts";
 export * from "./guardrail-findings.ts";

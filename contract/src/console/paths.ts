@@ -14,6 +14,11 @@ export function assetContentPath(workspace: string, asset: string): string {
   return `/api/workspaces/${step(workspace)}/assets/${step(asset)}/content`;
 }
 
+/** The rows of a batch's result, as JSON lines. OpenAI's batches have two files; others have all rows in `output`. */
+export function batchResultPath(workspace: string, batch: string, part: "output" | "errors"): string {
+  return `/api/workspaces/${step(workspace)}/batches/${step(batch)}/results/${step(part)}`;
+}
+
 /** Requests as they end: server-sent events with a `RequestRow` as data. */
 export function tailPath(workspace: string): string {
   return `/api/workspaces/${step(workspace)}/requests/tail`;

@@ -248,6 +248,7 @@ const auditTargetWords = {
   asset: "asset",
   asset_group: "asset group",
   backup: "backup",
+  batch: "batch",
   captured_request: "captured request",
   deployment: "deployment",
   directory_group: "directory group",

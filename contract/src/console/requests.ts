@@ -31,9 +31,7 @@ export const requestRowSchema = z.object({
     .enum(guardrailVerdicts)
     .nullable()
     .optional()
-    .describe(
-      "The strongest result of an enforced guardrail. null: no finding. Only in `requests.list`.",
-    ),
+    .describe("The strongest result of an enforced guardrail. null: no finding. Only in `requests.list`."),
   would_refuse: z
     .boolean()
     .optional()

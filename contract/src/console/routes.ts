@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { agentSettingsRoutes } from "./agent-settings.ts";
 import { agentRoutes } from "./agents.ts";
 import { alertRoutes } from "./alerts.ts";
+import { batchRoutes } from "./batches.ts";
 import { fileRoutes } from "./files.ts";
 import { guardrailFindingRoutes } from "./guardrail-findings.ts";
 import { guardrailReplayRoutes } from "./guardrail-replay.ts";
@@ -45,6 +46,7 @@ export const consoleRoutes = {
   ...requestSessionRoutes,
   ...mediaRoutes,
   ...fileRoutes,
+  ...batchRoutes,
   ...alertRoutes,
   ...guardrailRoutes,
   ...guardrailFindingRoutes,

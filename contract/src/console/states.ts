@@ -34,6 +34,16 @@ export const unnamedModels = {
 
 export const taskStates = ["queued", "running", "succeeded", "failed", "cancelled", "expired"] as const;
 
+/**
+ * States of a batch. `in_progress`: rows run. `canceling`: no further row begins. `finalizing`: its results are being written. The
+ * others are final.
+ */
+export const batchStates = [
+  ...(["in_progress", "canceling", "finalizing"] as const),
+  ...(["completed", "canceled", "expired", "failed"] as const),
+] as const;
+export type ShownBatchState = (typeof batchStates)[number];
+
 /** `user_agent`: family of clients. `tag`: values of one tag. */
 export const usageDimensions = [
   ...(["none", "model", "provider", "key", "group", "workspace", "person"] as const),

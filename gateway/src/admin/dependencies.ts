@@ -1,6 +1,7 @@
 import type { ConfigView } from "@sluice/contract";
 import type { AlertLog, AlertSender, AlertSettings, ReportRuns, ScheduledReports } from "#alerts/index.ts";
 import type { Assets } from "#assets/index.ts";
+import type { Batches } from "#batches/index.ts";
 import type { BodyWork } from "#bodies/index.ts";
 import type { ConfigSnapshot, Model, Principal } from "#core/index.ts";
 import type { AgentStore, ControlStore, PeopleStore, RightsStore, ScimStore } from "#directory/index.ts";
@@ -65,6 +66,7 @@ export interface ConsoleDependencies {
   readonly videos: VideoTasks;
   readonly assets: Assets;
   readonly workspaceFiles: Pick<Files, "list" | "totals" | "delete">;
+  readonly batches: Pick<Batches, "find" | "page" | "facts" | "cancel" | "resultPart">;
   readonly probe: ProviderProbe;
   readonly tail: RequestTail;
   readonly alertSender: Pick<AlertSender, "send">;

@@ -1,8 +1,9 @@
-import { type Batch, type BatchApi, Failure, finalBatchStates, type Principal } from "#core/index.ts";
+import { type Batch, type BatchApi, Failure, finalBatchStates, type NanoUsd, type Principal } from "#core/index.ts";
 import { acceptBatch, type NewBatch } from "./accept/accept.ts";
 import { batchBounds } from "./batch-bounds.ts";
 import { BatchHolds } from "./holds.ts";
 import type { BatchesOptions } from "./options.ts";
+import { type FailedRow, failedRows } from "./result/failed-rows.ts";
 import { Pauses } from "./run/pauses.ts";
 import { RowSlots } from "./run/row-slots.ts";
 import { BatchRunner } from "./run/runner.ts";
@@ -95,6 +96,23 @@ export class Batches {
     throw new Failure("rate_limit_exceeded", message, { retryAfterMs: 60_000 });
   }
 
+  /** For admins: of any API, by the id of our rows. null: the workspace has no such batch. */
+  find(workspaceId: string, id: string): Promise<Batch | null> {
+    return this.#options.store.find(workspaceId, id);
+  }
+
+  /** The money that is held for a batch, and its first failed rows. */
+  async facts(
+    batch: Batch,
+    failedMax: number,
+  ): Promise<{ readonly reservedNanoUsd: NanoUsd; readonly failed: readonly FailedRow[] }> {
+    const open = finalBatchStates.has(batch.state) ? [] : await this.#options.store.openPieces(batch.id);
+    return {
+      reservedNanoUsd: open.reduce((sum, { piece }) => sum + (batch.holds[piece] ?? 0), 0),
+      failed: await failedRows(this.#options, batch, failedMax),
+    };
+  }
+
   /** `id`: of our rows, or null. Throws Failure not_found. */
   async get(workspaceId: string, api: BatchApi, id: string | null): Promise<Batch> {
     const batch = id === null ? null : await this.#options.store.find(workspaceId, id);
@@ -128,6 +146,14 @@ export class Batches {
     const stream = batch.outputHash === null ? null : await blobs.read(batch.outputHash, 0, batch.outputBytes);
     if (stream === null) throw new Failure("not_found", "The batch has no results.", { param: "id" });
     return stream;
+  }
+
+  /** Like `result`, also of OpenAI's batches, which have two files. Only they have `errors`. */
+  async resultPart(batch: Batch, part: "output" | "errors"): Promise<ReadableStream<Uint8Array>> {
+    const { files } = this.#options;
+    if (batch.api !== "openai" && part === "output") return await this.result(batch);
+    const fileId = part === "output" ? batch.outputFileId : batch.errorFileId;
+    return await files.open(await files.get(batch.workspaceId, fileId));
   }
 
   /** Deletes an ended batch with its result. Throws Failure not_found, or conflict if it has not ended. */

@@ -45,6 +45,7 @@ export async function openMediaFixture(more: More = {}): Promise<MediaFixture> {
   const started = await startGateway({
     providers: (simulator) => providersOf(simulator, more),
     models: [...models, ...(more.models ?? [])],
+    ...(more.databaseUrl === undefined ? {} : { environment: { databaseUrl: new Secret(more.databaseUrl) } }),
     moreWorkspaces: [{ slug: "other", groups: [{ name: "default" }] }],
     openSignIn: ({ control }) => createHeaderSignIn(control.database, () => control.clock.now()),
     openReports: async (options) => ({
@@ -90,7 +91,10 @@ export async function openMediaFixture(more: More = {}): Promise<MediaFixture> {
 
 const auditSource = { actor: "test", ip: null };
 
-type More = Pick<ConfigFile, "providers" | "models">;
+interface More extends Pick<ConfigFile, "providers" | "models"> {
+  /** Default: SQLite. */
+  readonly databaseUrl?: string;
+}
 
 function providersOf(simulator: RunningSimulator, more: More): ProviderConfig[] {
   const settings = {

@@ -45,6 +45,7 @@ export const audit = {
     asset: "Asset",
     asset_group: "Asset group",
     backup: "Backup",
+    batch: "Batch",
     captured_request: "Captured request",
     file: "File",
     deployment: "Deployment",

@@ -4,6 +4,7 @@ import { alerts } from "./alerts.ts";
 import { assets } from "./assets.ts";
 import { attention } from "./attention.ts";
 import { audit } from "./audit.ts";
+import { batches } from "./batches.ts";
 import { catalog } from "./catalog.ts";
 import { components } from "./components.ts";
 import { connect } from "./connect.ts";
@@ -46,6 +47,7 @@ export const en = {
   assets,
   attention,
   audit,
+  batches,
   catalog,
   components,
   connect,

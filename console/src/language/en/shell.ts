@@ -81,6 +81,7 @@ export const shell = {
     requests: "Requests",
     people: "People",
     media: "Media",
+    batches: "Batches",
     alerts: "Alerts",
     limits: "Limits",
     guardrails: "Guardrails",

@@ -5,6 +5,7 @@ import { alerts } from "./alerts.ts";
 import { assets } from "./assets.ts";
 import { attention } from "./attention.ts";
 import { audit } from "./audit.ts";
+import { batches } from "./batches.ts";
 import { catalog } from "./catalog.ts";
 import { components } from "./components.ts";
 import { connect } from "./connect.ts";
@@ -47,6 +48,7 @@ export const zhCN: ConsoleTexts & { readonly kinds: ProviderWords } = {
   assets,
   attention,
   audit,
+  batches,
   catalog,
   components,
   connect,

@@ -83,6 +83,7 @@ export const shell: Translation<typeof english> = {
     requests: "请求",
     people: "人员",
     media: "媒体",
+    batches: "批处理",
     alerts: "告警",
     limits: "限额",
     guardrails: "防护规则",

@@ -2,6 +2,7 @@ import type { ConsoleDependencies } from "../dependencies.ts";
 import { accessHandlers } from "./access-handlers.ts";
 import { agentHandlers } from "./agent-handlers.ts";
 import { alertHandlers } from "./alert-handlers.ts";
+import { batchHandlers } from "./batch-handlers.ts";
 import type { Handlers } from "./calls.ts";
 import { fileHandlers } from "./file-handlers.ts";
 import { guardrailFindingHandlers } from "./guardrail-finding-handlers.ts";
@@ -56,6 +57,7 @@ export function consoleHandlers(dependencies: ConsoleDependencies): Handlers {
     ...guardrailFindingHandlers(dependencies),
     ...mediaHandlers(dependencies),
     ...fileHandlers(dependencies),
+    ...batchHandlers(dependencies),
     ...settingsHandlers(dependencies),
     ...systemHandlers(dependencies),
     ...agentHandlers(dependencies),

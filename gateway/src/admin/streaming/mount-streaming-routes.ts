@@ -2,6 +2,7 @@ import {
   asKeyPath,
   assetContentPath,
   backupPath,
+  batchResultPath,
   chargebackCsvPath,
   guardrailChecksCsvPath,
   mayCallWith,
@@ -25,6 +26,7 @@ import {
 } from "../handlers/calls.ts";
 import { matchesEtag } from "../pages.ts";
 import { backupCall } from "./backup-call.ts";
+import { batchResult } from "./batch-result.ts";
 import { guardrailChecksCsv } from "./guardrail-checks-csv.ts";
 import { requestsCsv } from "./requests-csv.ts";
 import { chargebackCsv, usageCsv } from "./usage-csv.ts";
@@ -43,6 +45,8 @@ export function mountStreamingRoutes(app: Hono<AdminEnv>, dependencies: ConsoleD
   );
   mount({ ...bytes, path: pattern(taskContentPath, "task") }, (call) => taskContent(call, dependencies));
   mount({ ...bytes, path: pattern(assetContentPath, "asset") }, (call) => assetContent(call, dependencies));
+  const resultPath = (workspace: string, batch: string) => batchResultPath(workspace, batch, "output");
+  mount({ ...bytes, path: pattern(resultPath, "batch").replace(/output$/, ":part") }, batchResult(dependencies));
   mount({ ...bytes, path: pattern(tailPath, "") }, (call) => tailRequests(call, dependencies));
   mount({ ...bytes, path: pattern(requestsCsvPath, "") }, (call) => requestsCsv(call, dependencies));
   mount({ ...bytes, path: pattern(guardrailChecksCsvPath, "") }, (call) => guardrailChecksCsv(call, dependencies));

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { type Batch, type BatchRow, batchPieceRows, membersOf } from "#core/index.ts";
+import { type Batch, type BatchRow, type BatchState, batchPieceRows, membersOf } from "#core/index.ts";
 import {
   cursorOf,
   cutPage,
@@ -37,6 +37,11 @@ export interface BatchFilter {
   readonly workspaceId: string | null;
   readonly api?: Batch["api"];
   readonly keyId?: string;
+  readonly model?: string;
+  readonly states?: readonly BatchState[];
+  readonly personId?: string;
+  /** Only batches of this person and batches without a person. */
+  readonly visiblePerson?: string;
 }
 
 /** `next` is the cursor of the following page; null at the end. */
@@ -69,7 +74,7 @@ export function batchReads({ kysely }: Database) {
     },
     /** A page of batches, newest first; with `before`, the page that ends right before that batch. */
     async page(
-      { workspaceId, api, keyId }: BatchFilter,
+      { workspaceId, api, keyId, model, states, personId, visiblePerson }: BatchFilter,
       {
         after = null,
         before = null,
@@ -86,6 +91,12 @@ export function batchReads({ kysely }: Database) {
       if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
       if (api !== undefined) query = query.where("api", "=", api);
       if (keyId !== undefined) query = query.where("key_id", "=", keyId);
+      if (model !== undefined) query = query.where("model", "=", model);
+      if (states !== undefined) query = query.where("state", "in", states);
+      if (personId !== undefined) query = query.where("person_id", "=", personId);
+      if (visiblePerson !== undefined) {
+        query = query.where((eb) => eb.or([eb("person_id", "is", null), eb("person_id", "=", visiblePerson)]));
+      }
       const place = typeof after === "string" ? parseCursor(after) : after;
       if (before !== null) query = query.where(isAfter(["created_at", "id"], before, "oldest first"));
       else if (place !== null) query = query.where(isAfter(["created_at", "id"], place));
@@ -101,6 +112,18 @@ export function batchReads({ kysely }: Database) {
         .select(rowColumns)
         .where("batch_id", "=", batchId)
         .where("position", ">", after)
+        .orderBy("position")
+        .limit(limit)
+        .execute();
+      return rows.map((row) => membersOf(row) as BatchRow);
+    },
+    /** The first errored rows of a batch that has not ended. */
+    async erroredRows(batchId: string, limit: number): Promise<readonly BatchRow[]> {
+      const rows = await kysely
+        .selectFrom("batch_rows")
+        .select(rowColumns)
+        .where("batch_id", "=", batchId)
+        .where("state", "=", "errored")
         .orderBy("position")
         .limit(limit)
         .execute();

@@ -44,7 +44,7 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
         [t("requests.attempt.passThrough"), attempt.operation],
         [
           t("requests.attempt.batch"),
-          attempt.batch_id === null ? null : <CopyText key="batch" value={attempt.batch_id} />,
+          attempt.batch_id === null ? null : <BatchLink key="batch" batch={attempt.batch_id} attempt={attempt} />,
         ],
         [t("requests.attempt.batchRow"), attempt.custom_id],
         [t("requests.attempt.protocols"), attempt.operation === null ? protocolsOf(attempt) : null],
@@ -171,6 +171,18 @@ function timeOf(ms: number | null) {
 
 function personOf(person: AttemptDetail["person"], { workspace }: AttemptDetail) {
   return person === null ? null : <PersonLink key={person.id} person={person} workspace={workspace.slug} />;
+}
+
+function BatchLink({ batch, attempt }: { readonly batch: string; readonly attempt: AttemptDetail }) {
+  const search = { workspace: attempt.workspace.slug };
+  return (
+    <Anchor
+      fz="inherit"
+      renderRoot={(props) => <Link to="/batches/$batch" params={{ batch }} search={search} {...props} />}
+    >
+      {batch}
+    </Anchor>
+  );
 }
 
 function ModelLink({ attempt }: { readonly attempt: AttemptDetail }) {
