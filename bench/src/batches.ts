@@ -75,7 +75,8 @@ try {
     state = await client.batches.retrieve(batch.id);
   }
   report("finished", (await cpuSeconds()) - cpu0, performance.now() - startMs, await stallMs());
-  console.log(JSON.stringify({ ...state.request_counts, calls }));
+  const expected = (count * (10 * 1_000 + 5 * 10_000)) / 1e9;
+  console.log(JSON.stringify({ ...state.request_counts, calls, budgetUsed: await budgetUsed(), expected }));
 } finally {
   await gateway.remove();
   await upstream.stop(true);
@@ -85,6 +86,12 @@ function report(what: string, cpu: number, ms: number, stall: number): void {
   console.log(
     `${what}: ${cpu.toFixed(1)} s of processor time in ${(ms / 1_000).toFixed(1)} s, longest stall ${stall.toFixed(1)} ms`,
   );
+}
+
+async function budgetUsed(): Promise<number | undefined> {
+  const answer = await fetch(`${gateway.url}/v1/usage`, { headers: { authorization: `Bearer ${secret}` } });
+  const { limits } = (await answer.json()) as { limits: readonly { kind: string; used: number }[] };
+  return limits.find(({ kind }) => kind === "budget")?.used;
 }
 
 /** Of the gateway with all of its threads. */

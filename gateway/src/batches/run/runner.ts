@@ -146,8 +146,9 @@ export class BatchRunner {
         return;
       }
     }
-    if (!(await finishBatch(this.#dependencies, leased))) return;
+    // Every row has ended, and its cost is counted.
     holds.endAll(batch);
+    await finishBatch(this.#dependencies, leased);
   }
 
   async #advanceAtVendor(leased: LeasedBatch, provider: Provider): Promise<"ended" | number> {

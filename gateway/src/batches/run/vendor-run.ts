@@ -6,34 +6,28 @@ import {
   bounds,
   Failure,
   LeaveSignal,
-  type LedgerEntry,
-  noUsage,
   type Provider,
   pulledStream,
-  settle,
 } from "#core/index.ts";
 import { callableModels } from "#identity/index.ts";
-import { rawUsageWithin, wholeUsage } from "#ledger/index.ts";
 import type { OutboundAnswer, OutboundBody } from "#ports/index.ts";
 import {
   type BatchAccount,
   type BatchAdapter,
   type BatchFrame,
-  type BatchLine,
   lanesOf,
   type OutboundDraft,
   type ProviderKind,
-  priceTermsOf,
   providerKind,
   rootOf,
 } from "#providers/index.ts";
-import { batchBodyOf, batchPlaceOf, measuredReply, pricesAt } from "#relay/index.ts";
-import { jsonLines } from "../accept/json-lines.ts";
+import { batchBodyOf, batchPlaceOf } from "#relay/index.ts";
 import { readRow } from "../accept/judge-rows.ts";
 import { pathModelOf, protocolOf, rowCall } from "../row-call.ts";
-import type { LeasedBatch, SettledRow } from "../store/batch-writes.ts";
+import type { LeasedBatch } from "../store/batch-writes.ts";
 import { batchLeaseMs, type RunDependencies } from "./own-run.ts";
 import { RowBodies } from "./row-bodies.ts";
+import { VendorSettlement, vendorNameOf } from "./vendor-settlement.ts";
 
 /** Between two polls: shorter for a new batch. */
 const pollMsMin = 5_000;
@@ -49,8 +43,6 @@ const rowsPage = 100;
 const clocks = { connectMs: bounds.taskPollConnectMs, headersMs: 120_000, totalMs: 3_600_000 };
 const pieceMs = 120_000;
 const resultBytesMax = 16 * 1024 * 1024 * 1024;
-/** Rows that are settled in one transaction. SQLite runs it on the thread of the event loop. */
-const settledTogether = { sqlite: 50, postgres: 1_000 } as const;
 
 /** A batch that its vendor runs. Each step is stored before the next one, so that any process can continue. */
 export class VendorRun {
@@ -62,6 +54,7 @@ export class VendorRun {
   readonly #account: BatchAccount;
   readonly #kind: ProviderKind;
   readonly #adapter: BatchAdapter;
+  readonly #settlement: VendorSettlement;
 
   constructor(dependencies: RunDependencies, leased: LeasedBatch, signal: AbortSignal, provider: Provider) {
     const kind = providerKind(provider.kind);
@@ -74,13 +67,14 @@ export class VendorRun {
     this.#account = { provider, root: rootOf(provider) };
     this.#kind = kind;
     this.#adapter = kind.batches;
+    this.#settlement = new VendorSettlement(dependencies, leased, provider, kind.batches);
   }
 
   /** One step. Resolves to `ended` when all rows have ended, else to the wait until the next step in milliseconds. */
   async advance(): Promise<"ended" | number> {
     const { upstreamId, vendorHash, submittedAt, state, expiresAt } = this.#batch;
     const now = this.#dependencies.clock.now();
-    if (vendorHash !== null) return await this.#settle(vendorHash);
+    if (vendorHash !== null) return await this.#settlement.settle(vendorHash);
     if (upstreamId === null && submittedAt !== null) return await this.#search(submittedAt);
     if (upstreamId !== null) return now > expiresAt + lateMs ? await this.#giveUp() : await this.#poll(upstreamId);
     if (state === "canceling") return await this.#endRest("canceled");
@@ -151,7 +145,7 @@ export class VendorRun {
         const lines: string[] = [];
         for (const row of rows) {
           const body = row.state === "pending" ? await this.#bodyOf(row, await bodies.of(row)) : null;
-          if (body !== null) lines.push(this.#adapter.row(nameOf(row), path, body));
+          if (body !== null) lines.push(this.#adapter.row(vendorNameOf(row), path, body));
         }
         if (lines.length === 0) continue;
         const text = lines.join(this.#adapter.separator);
@@ -187,7 +181,7 @@ export class VendorRun {
   async #refused(status: number, failure: Failure | null): Promise<"ended" | number> {
     if (status === 429 || status >= 500 || status === 401 || status === 403) return retryMs;
     const message = failure?.message ?? "The upstream refused the batch.";
-    return await this.#endWith(new Failure("upstream_error", message), status);
+    return await this.#settlement.endWith(new Failure("upstream_error", message), status);
   }
 
   /** The answer to the creation is missing: the batch is searched in the vendor's list. */
@@ -222,7 +216,10 @@ export class VendorRun {
     if (!answer.good) return retryMs;
     const { state, outputs, message } = this.#adapter.readReport(upstreamId, answer.body);
     if (state === "refused")
-      return await this.#endWith(new Failure("upstream_error", message ?? "The upstream refused the batch."), 400);
+      return await this.#settlement.endWith(
+        new Failure("upstream_error", message ?? "The upstream refused the batch."),
+        400,
+      );
     if (state === "open") {
       const age = clock.now() - (this.#batch.submittedAt ?? 0);
       return Math.min(pollMsMax, Math.max(pollMsMin, age / 20));
@@ -280,152 +277,6 @@ export class VendorRun {
   async #renew(): Promise<void> {
     await this.#dependencies.store.renew(this.#leased, this.#dependencies.clock.now() + batchLeaseMs);
   }
-
-  /** Writes the entries of the rows in the vendor's result, from the last line that was settled. */
-  async #settle(hash: string): Promise<"ended" | number> {
-    const { blobs, store, ledger } = this.#dependencies;
-    const { vendorBytes, vendorLines, priceVersion, cancelAt } = this.#batch;
-    const stream = await blobs.read(hash, 0, vendorBytes);
-    if (stream === null) {
-      // The process died before the blob was stored.
-      await store.step(this.#leased, { vendorHash: null }, false);
-      return 0;
-    }
-    const price = priceVersion === null ? null : await ledger.price(priceVersion);
-    const together = settledTogether[this.#dependencies.flavour];
-    let lines: BatchLine[] = [];
-    let count = 0;
-    for await (const { bytes } of jsonLines(stream)) {
-      count++;
-      if (count <= vendorLines || bytes === null) continue;
-      const line = this.#adapter.readLine(bytes);
-      if (line !== null) lines.push(line);
-      if (lines.length < together) continue;
-      if (!(await this.#settleLines(lines, count, price))) return retryMs;
-      lines = [];
-    }
-    if (!(await this.#settleLines(lines, count, price))) return retryMs;
-    await store.endPending(this.#batch.id, cancelAt === null ? "expired" : "canceled");
-    await blobs.remove(hash);
-    return "ended";
-  }
-
-  async #settleLines(
-    lines: readonly BatchLine[],
-    count: number,
-    price: Awaited<ReturnType<RunDependencies["ledger"]["price"]>>,
-  ): Promise<boolean> {
-    const { store, observer, counts } = this.#dependencies;
-    const byPosition = new Map(lines.map((line) => [positionOf(line.customId), line]));
-    const rows = await store.rowsAt(this.#batch.id, [...byPosition.keys()]);
-    const settled = rows.flatMap((row) => {
-      const line = byPosition.get(row.position);
-      return line === undefined ? [] : [this.#settledRow(row, line, price)];
-    });
-    await this.#renew();
-    const entries = await store.settleRows(this.#leased, settled, count);
-    if (entries === null) return false;
-    for (const entry of entries) observer.attemptEnd(entry);
-    counts.rows += entries.length;
-    counts.failed += entries.filter(({ outcome }) => outcome !== "succeeded").length;
-    // Other work has its turn between two transactions.
-    await new Promise(setImmediate);
-    return true;
-  }
-
-  #settledRow(
-    row: BatchRow,
-    line: BatchLine,
-    price: Awaited<ReturnType<RunDependencies["ledger"]["price"]>>,
-  ): SettledRow {
-    const { position, customId, start, bytes } = row;
-    const about = { position, customId, start, bytes };
-    if (line.end !== "answered" || line.body === null) {
-      const state = line.end === "answered" ? "errored" : line.end;
-      return { ...about, state, httpStatus: line.status, result: null, costNanoUsd: 0, entry: null };
-    }
-    const entry = this.#entryOf(row, line.status, Buffer.from(line.body), price);
-    const state = line.status < 400 ? "succeeded" : "errored";
-    return { ...about, state, httpStatus: line.status, result: line.body, costNanoUsd: entry.costNanoUsd, entry };
-  }
-
-  /** `body` null: the vendor did not report how the row ended, so its input is charged. */
-  #entryOf(
-    row: BatchRow,
-    status: number,
-    body: Uint8Array | null,
-    price: Awaited<ReturnType<RunDependencies["ledger"]["price"]>>,
-  ): LedgerEntry {
-    const { clock, configSnapshot } = this.#dependencies;
-    const batch = this.#batch;
-    const protocol = protocolOf(batch);
-    const isGood = body !== null && status < 400;
-    const inputEstimate = Math.ceil(row.bytes / 4);
-    const facts = isGood ? protocol.wire.readReply(body) : null;
-    const used =
-      facts !== null
-        ? measuredReply(facts, { inputTokens: () => inputEstimate })
-        : {
-            usage: body === null ? { ...noUsage, inputUncached: inputEstimate } : noUsage,
-            source: body === null ? ("estimated" as const) : ("none" as const),
-            served: undefined,
-          };
-    const usage = wholeUsage(used.usage);
-    const now = clock.now();
-    const at = batch.submittedAt ?? batch.createdAt;
-    const upstreamModel = batch.upstreamModel ?? "";
-    const requestId = batchRequestId(batch.id, row.position);
-    return {
-      attemptId: requestId.replace(/^req_/, "att_"),
-      ...{
-        requestId,
-        at,
-        startedAfterMs: 0,
-        workspaceId: batch.workspaceId,
-        groupId: batch.groupId,
-        keyId: batch.keyId,
-      },
-      ...(batch.personId === undefined ? {} : { personId: batch.personId }),
-      ...(batch.actorId === undefined ? {} : { actorId: batch.actorId }),
-      ...{
-        model: batch.model,
-        requestedModel: batch.model,
-        provider: this.#provider.id,
-        deployment: batch.deployment ?? "",
-      },
-      ...{
-        upstreamModel,
-        endpoint: batch.endpoint,
-        callerDialect: protocol.wireDialect,
-        upstreamDialect: protocol.wireDialect,
-      },
-      ...{
-        stream: false,
-        retryIndex: 0,
-        inputEstimate,
-        reservedNanoUsd: 0,
-        userAgent: batch.userAgent,
-        tags: batch.tags,
-      },
-      ...{ batchId: batch.id, customId: row.customId, endedAt: now },
-      ...{
-        outcome: isGood ? ("succeeded" as const) : ("failed" as const),
-        httpStatus: status,
-        upstreamStatus: body === null ? null : status,
-      },
-      ...{ errorCode: isGood ? null : "upstream_error", usage, usageSource: used.source },
-      rawUsage: rawUsageWithin(facts?.usage?.raw ?? null),
-      ...settle({
-        ...{ price, usage, upstreamModel, terms: priceTermsOf(this.#provider) },
-        // A row has the batch price, even if its own answer names another tier.
-        served: { ...used.served, tier: "batch" },
-        priceOf: pricesAt(configSnapshot(), this.#provider.id),
-      }),
-      ...{ totalMs: Math.max(0, now - at), firstByteMs: null, firstTokenMs: null, upstreamMs: null, overheadMs: null },
-      upstreamId: null,
-    };
-  }
-
   async #endRest(state: "canceled" | "expired"): Promise<"ended"> {
     await this.#dependencies.store.endPending(this.#batch.id, state);
     return "ended";
@@ -436,48 +287,12 @@ export class VendorRun {
     this.#dependencies.observer.log("warn", "a vendor's batch did not end; its rows are charged as estimates", {
       batch: this.#batch.id,
     });
-    return await this.#endWith(
+    return await this.#settlement.endWith(
       new Failure("upstream_timeout", "The upstream did not report how the batch ended."),
       504,
       true,
     );
   }
-
-  async #endWith(failure: Failure, status: number, isCharged = false): Promise<"ended" | number> {
-    const { store, ledger, observer } = this.#dependencies;
-    const { priceVersion } = this.#batch;
-    const price = priceVersion === null ? null : await ledger.price(priceVersion);
-    const { dialect } = protocolOf(this.#batch);
-    let after = -1;
-    for (;;) {
-      const rows = await store.rows(this.#batch.id, after, settledTogether.sqlite);
-      const last = rows.at(-1);
-      if (last === undefined) return "ended";
-      after = last.position;
-      const settled = rows.map(({ position, customId, start, bytes, ...row }): SettledRow => {
-        const result = dialect.renderError(failure, batchRequestId(this.#batch.id, position));
-        const entry = isCharged
-          ? this.#entryOf({ position, customId, start, bytes, ...row }, status, null, price)
-          : null;
-        return {
-          position,
-          customId,
-          start,
-          bytes,
-          state: "errored",
-          httpStatus: status,
-          result,
-          costNanoUsd: entry?.costNanoUsd ?? 0,
-          entry,
-        };
-      });
-      const entries = await store.settleRows(this.#leased, settled, this.#batch.vendorLines);
-      if (entries === null) return retryMs;
-      for (const entry of entries) observer.attemptEnd(entry);
-      await new Promise(setImmediate);
-    }
-  }
-
   #path(): string {
     const lane = lanesOf(this.#kind, this.#provider).find(({ endpoint }) => endpoint === this.#batch.endpoint);
     return `/v1${lane?.path ?? ""}`;
@@ -507,15 +322,6 @@ interface VendorAnswer {
   readonly status: number;
   readonly body: Uint8Array;
   readonly failure: Failure | null;
-}
-
-/** Callers choose custom ids, and vendors have rules for them: the vendor gets the position. */
-function nameOf({ position }: BatchRow): string {
-  return `row-${position}`;
-}
-
-function positionOf(name: string): number {
-  return Number(/^row-(\d+)$/.exec(name)?.[1] ?? -1);
 }
 
 function framed(

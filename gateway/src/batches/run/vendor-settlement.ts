@@ -1,0 +1,216 @@
+import {
+  type Batch,
+  type BatchRow,
+  batchRequestId,
+  type Failure,
+  type LedgerEntry,
+  noUsage,
+  type PriceVersion,
+  type Provider,
+  settle,
+} from "#core/index.ts";
+import { rawUsageWithin, wholeUsage } from "#ledger/index.ts";
+import { type BatchAdapter, type BatchLine, priceTermsOf } from "#providers/index.ts";
+import { measuredReply, pricesAt } from "#relay/index.ts";
+import { jsonLines } from "../accept/json-lines.ts";
+import { protocolOf } from "../row-call.ts";
+import type { LeasedBatch, SettledRow } from "../store/batch-writes.ts";
+import { batchLeaseMs, type RunDependencies } from "./own-run.ts";
+
+/** Rows that are settled in one transaction. SQLite runs it on the thread of the event loop. */
+const rowsTogether = { sqlite: 50, postgres: 1_000 } as const;
+const retryMs = 30_000;
+
+/** Ends the rows of a vendor's batch, with an entry in the ledger for each that was executed. */
+export class VendorSettlement {
+  readonly #dependencies: RunDependencies;
+  readonly #leased: LeasedBatch;
+  readonly #batch: Batch;
+  readonly #provider: Provider;
+  readonly #adapter: BatchAdapter;
+
+  constructor(dependencies: RunDependencies, leased: LeasedBatch, provider: Provider, adapter: BatchAdapter) {
+    this.#dependencies = dependencies;
+    this.#leased = leased;
+    this.#batch = leased.batch;
+    this.#provider = provider;
+    this.#adapter = adapter;
+  }
+
+  /** Writes the entries of the rows in the vendor's result, from the last line that was settled. */
+  async settle(hash: string): Promise<"ended" | number> {
+    const { blobs, store, ledger } = this.#dependencies;
+    const { vendorBytes, vendorLines, priceVersion, cancelAt } = this.#batch;
+    const stream = await blobs.read(hash, 0, vendorBytes);
+    if (stream === null) {
+      // The process died before the blob was stored.
+      await store.step(this.#leased, { vendorHash: null }, false);
+      return 0;
+    }
+    const price = priceVersion === null ? null : await ledger.price(priceVersion);
+    const together = rowsTogether[this.#dependencies.flavour];
+    let lines: BatchLine[] = [];
+    let count = 0;
+    for await (const { bytes } of jsonLines(stream)) {
+      count++;
+      if (count <= vendorLines || bytes === null) continue;
+      const line = this.#adapter.readLine(bytes);
+      if (line !== null) lines.push(line);
+      if (lines.length < together) continue;
+      if (!(await this.#settleLines(lines, count, price))) return retryMs;
+      lines = [];
+    }
+    if (!(await this.#settleLines(lines, count, price))) return retryMs;
+    await store.endPending(this.#batch.id, cancelAt === null ? "expired" : "canceled");
+    await blobs.remove(hash);
+    return "ended";
+  }
+
+  async #settleLines(lines: readonly BatchLine[], count: number, price: PriceVersion | null): Promise<boolean> {
+    const { store, observer, counts, clock } = this.#dependencies;
+    const byPosition = new Map(lines.map((line) => [positionOf(line.customId), line]));
+    const rows = await store.rowsAt(this.#batch.id, [...byPosition.keys()]);
+    const settled = rows.flatMap((row) => {
+      const line = byPosition.get(row.position);
+      return line === undefined ? [] : [this.#settledRow(row, line, price)];
+    });
+    await store.renew(this.#leased, clock.now() + batchLeaseMs);
+    const entries = await store.settleRows(this.#leased, settled, count);
+    if (entries === null) return false;
+    for (const entry of entries) observer.attemptEnd(entry);
+    counts.rows += entries.length;
+    counts.failed += entries.filter(({ outcome }) => outcome !== "succeeded").length;
+    // Other work has its turn between two transactions.
+    await new Promise(setImmediate);
+    return true;
+  }
+
+  #settledRow(row: BatchRow, line: BatchLine, price: PriceVersion | null): SettledRow {
+    const { position, customId, start, bytes } = row;
+    const about = { position, customId, start, bytes };
+    if (line.end !== "answered" || line.body === null) {
+      const state = line.end === "answered" ? "errored" : line.end;
+      return { ...about, state, httpStatus: line.status, result: null, costNanoUsd: 0, entry: null };
+    }
+    const entry = this.#entryOf(row, line.status, Buffer.from(line.body), price);
+    const state = line.status < 400 ? "succeeded" : "errored";
+    return { ...about, state, httpStatus: line.status, result: line.body, costNanoUsd: entry.costNanoUsd, entry };
+  }
+
+  /** `body` null: the vendor did not report how the row ended, so its input is charged. */
+  #entryOf(row: BatchRow, status: number, body: Uint8Array | null, price: PriceVersion | null): LedgerEntry {
+    const { clock, configSnapshot } = this.#dependencies;
+    const batch = this.#batch;
+    const protocol = protocolOf(batch);
+    const isGood = body !== null && status < 400;
+    const inputEstimate = Math.ceil(row.bytes / 4);
+    const facts = isGood ? protocol.wire.readReply(body) : null;
+    const used =
+      facts !== null
+        ? measuredReply(facts, { inputTokens: () => inputEstimate })
+        : {
+            usage: body === null ? { ...noUsage, inputUncached: inputEstimate } : noUsage,
+            source: body === null ? ("estimated" as const) : ("none" as const),
+            served: undefined,
+          };
+    const usage = wholeUsage(used.usage);
+    const now = clock.now();
+    const at = batch.submittedAt ?? batch.createdAt;
+    const upstreamModel = batch.upstreamModel ?? "";
+    const requestId = batchRequestId(batch.id, row.position);
+    return {
+      attemptId: requestId.replace(/^req_/, "att_"),
+      ...{
+        requestId,
+        at,
+        startedAfterMs: 0,
+        workspaceId: batch.workspaceId,
+        groupId: batch.groupId,
+        keyId: batch.keyId,
+      },
+      ...(batch.personId === undefined ? {} : { personId: batch.personId }),
+      ...(batch.actorId === undefined ? {} : { actorId: batch.actorId }),
+      ...{
+        model: batch.model,
+        requestedModel: batch.model,
+        provider: this.#provider.id,
+        deployment: batch.deployment ?? "",
+      },
+      ...{
+        upstreamModel,
+        endpoint: batch.endpoint,
+        callerDialect: protocol.wireDialect,
+        upstreamDialect: protocol.wireDialect,
+      },
+      ...{
+        stream: false,
+        retryIndex: 0,
+        inputEstimate,
+        reservedNanoUsd: 0,
+        userAgent: batch.userAgent,
+        tags: batch.tags,
+      },
+      ...{ batchId: batch.id, customId: row.customId, endedAt: now },
+      ...{
+        outcome: isGood ? ("succeeded" as const) : ("failed" as const),
+        httpStatus: status,
+        upstreamStatus: body === null ? null : status,
+      },
+      ...{ errorCode: isGood ? null : "upstream_error", usage, usageSource: used.source },
+      rawUsage: rawUsageWithin(facts?.usage?.raw ?? null),
+      ...settle({
+        ...{ price, usage, upstreamModel, terms: priceTermsOf(this.#provider) },
+        // A row has the batch price, even if its own answer names another tier.
+        served: { ...used.served, tier: "batch" },
+        priceOf: pricesAt(configSnapshot(), this.#provider.id),
+      }),
+      ...{ totalMs: Math.max(0, now - at), firstByteMs: null, firstTokenMs: null, upstreamMs: null, overheadMs: null },
+      upstreamId: null,
+    };
+  }
+
+  /** Ends every open row with this failure. `isCharged`: its input is charged, because it may have been executed. */
+  async endWith(failure: Failure, status: number, isCharged = false): Promise<"ended" | number> {
+    const { store, ledger, observer } = this.#dependencies;
+    const { priceVersion } = this.#batch;
+    const price = priceVersion === null ? null : await ledger.price(priceVersion);
+    const { dialect } = protocolOf(this.#batch);
+    let after = -1;
+    for (;;) {
+      const rows = await store.rows(this.#batch.id, after, rowsTogether.sqlite);
+      const last = rows.at(-1);
+      if (last === undefined) return "ended";
+      after = last.position;
+      const settled = rows.map(({ position, customId, start, bytes, ...row }): SettledRow => {
+        const result = dialect.renderError(failure, batchRequestId(this.#batch.id, position));
+        const entry = isCharged
+          ? this.#entryOf({ position, customId, start, bytes, ...row }, status, null, price)
+          : null;
+        return {
+          position,
+          customId,
+          start,
+          bytes,
+          state: "errored",
+          httpStatus: status,
+          result,
+          costNanoUsd: entry?.costNanoUsd ?? 0,
+          entry,
+        };
+      });
+      const entries = await store.settleRows(this.#leased, settled, this.#batch.vendorLines);
+      if (entries === null) return retryMs;
+      for (const entry of entries) observer.attemptEnd(entry);
+      await new Promise(setImmediate);
+    }
+  }
+}
+
+/** The name of a row at the vendor. Callers choose custom ids, and vendors have rules for them. */
+export function vendorNameOf({ position }: Pick<BatchRow, "position">): string {
+  return `row-${position}`;
+}
+
+function positionOf(name: string): number {
+  return Number(/^row-(\d+)$/.exec(name)?.[1] ?? -1);
+}
