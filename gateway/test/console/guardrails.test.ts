@@ -167,7 +167,7 @@ describe("guardrails", () => {
     ["a long timeout", { timeout_ms: guardrailBounds.timeoutMsMax + 1 }, "timeout_ms"],
     ["another scheme", { check: { ...webhook, url: "file:///etc/passwd" } }, "check.url"],
     ["a credential in the URL", { check: { ...webhook, url: "https://a:b@dlp.example" } }, "check.url"],
-    ["a mask of a check without places", { check: webhook, action: "mask" }, "action"],
+    ["a mask of a check without places", { check: { kind: "moderation", model: "guard" }, action: "mask" }, "action"],
     [
       "two patterns of one name",
       {
