@@ -9,6 +9,7 @@ import { filePaths } from "./openapi/file-paths.ts";
 import { generationPaths } from "./openapi/generation-paths.ts";
 import { answerHeaders } from "./openapi/headers.ts";
 import { modelPaths } from "./openapi/model-paths.ts";
+import { objectPaths } from "./openapi/object-paths.ts";
 import { openAiVideoPaths } from "./openapi/openai-video-paths.ts";
 import { passThroughPaths } from "./openapi/pass-through-paths.ts";
 import { componentSchemas } from "./openapi/schemas.ts";
@@ -37,6 +38,7 @@ export function openApiDocument(publicUrl: string | null): OpenApiDocument {
       { name: "assets", description: "Reusable media for videos and images, in groups." },
       { name: "batches", description: "Many calls that run later." },
       { name: "files", description: "Files that calls name by their id." },
+      { name: "objects", description: "Conversations, containers, skills and vector stores, which vendors store." },
       { name: "usage", description: "Usage and limits of the calling key." },
       { name: "agents", description: "Sign-in of coding agents as a user. No key is needed." },
       { name: "operations", description: "Health, metrics and this document. No key is needed." },
@@ -58,6 +60,7 @@ export function openApiDocument(publicUrl: string | null): OpenApiDocument {
       ...assetPaths(),
       ...batchPaths(),
       ...filePaths(),
+      ...objectPaths(),
       ...agentPaths(),
       ...controlPaths(),
       ...consolePaths(),

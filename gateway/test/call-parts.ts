@@ -22,7 +22,7 @@ export function quietCallParts() {
       webhook: () => Promise.reject(new Error("no guardrail has a webhook")),
       onRecords() {},
     },
-    objectStore: { find: async () => [], put: async () => undefined },
+    objectStore: { find: async () => [], list: async () => [], put: async () => undefined },
     explainer: silentExplainer,
     offload: null,
     probes: false,

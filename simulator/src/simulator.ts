@@ -5,6 +5,7 @@ import type { ArkAccount } from "./dialects/ark-accounts.ts";
 import { createDialects } from "./dialects/list.ts";
 import { answerModels } from "./dialects/models.ts";
 import { createOpenAiObjects } from "./dialects/openai-objects.ts";
+import { createStoredObjects } from "./dialects/stored-objects.ts";
 import { createVendorFiles, type VendorFiles } from "./dialects/vendor-files.ts";
 import { generate } from "./generation.ts";
 import { multipartBoundary } from "./multipart-reader.ts";
@@ -71,6 +72,7 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
   const tasks = createTaskStore({ filesUrl: options.filesUrl ?? null, post });
   const files = createVendorFiles();
   const objects = createOpenAiObjects(files);
+  const stored = createStoredObjects(files);
   const dialects = createDialects(options, tasks);
   let sequence = 0;
 
@@ -118,6 +120,7 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
       ? answerControl(request, { truth, tasks: tasks.truth, source, flush: options.onFlush ?? nothing })
       : (files.answer(request) ??
         objects.answer(request) ??
+        stored.answer(request) ??
         (request.method === "GET" ? answerModels(request, models) : null));
     const { status, body, headers = [] }: PlainAnswer = answer ?? { status: 404, body: notFound(request) };
     await outlet.whole(status, [...jsonHeaders, ...headers], body);

@@ -7,6 +7,7 @@ import {
   geminiInteractions,
   openaiChat,
 } from "#protocols/index.ts";
+import { objectEndpoints } from "#relay/index.ts";
 import type { Endpoint } from "./dependencies.ts";
 import * as agents from "./endpoints/agents/agents.ts";
 import * as signIn from "./endpoints/agents/sign-in.ts";
@@ -27,6 +28,7 @@ import { getModel, listModels } from "./endpoints/models.ts";
 import * as pass from "./endpoints/pass-through.ts";
 import { responsesSocket, storedInteraction, storedResponse } from "./endpoints/responses.ts";
 import { getUsage } from "./endpoints/usage.ts";
+import { vendorObjects } from "./endpoints/vendor-objects.ts";
 import * as tasks from "./endpoints/video-tasks.ts";
 import * as videos from "./endpoints/videos.ts";
 import { actionOf, geminiPrefix, geminiRoot, isGoogles, modelPrefix, vendorDialect } from "./google-path.ts";
@@ -157,6 +159,11 @@ const rows: readonly Row[] = [
   ["/upload/v1/files", "file-upload", { POST: uploadGeminiFile }, google],
   ["/v1beta/files", "files", { GET: geminiFiles.listFilesOfGemini }, google],
   ["/v1beta/files/{id}", "file", { GET: geminiFiles.getFileOfGemini, DELETE: geminiFiles.deleteFileOfGemini }, google],
+  ...objectEndpoints.map((endpoint): Row => {
+    const { path, name, methods } = endpoint;
+    const call = vendorObjects(endpoint);
+    return [path, name, Object.fromEntries(methods.map((method) => [method, call]))];
+  }),
   ["/v1/models", "models", { GET: listModels }],
   ["/v1beta/models", "models", { GET: listModels }, { dialect: gemini }],
   ["/v1/usage", "usage", { GET: getUsage }],
@@ -278,7 +285,7 @@ function actionRoute(path: string, prefix: string): Route | null {
 }
 
 /** Paths of several vendors. */
-const sharedPaths = ["/v1/models", "/v1/files", pass.providersPath];
+const sharedPaths = ["/v1/models", "/v1/files", "/v1/skills", pass.providersPath];
 
 /** The dialect of errors for a request of this path. */
 export function dialectOf(route: Route | null, path: string, headers: HeaderReader): Dialect {

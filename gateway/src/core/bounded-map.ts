@@ -114,6 +114,11 @@ export class TenantMap<Value> {
     return value;
   }
 
+  /** Does not count as a use. */
+  valuesOf(tenant: string): Iterable<Value> {
+    return this.#tenants.get(tenant)?.values() ?? [];
+  }
+
   set(tenant: string, key: string, value: Value): void {
     const before = this.#tenants.get(tenant);
     if (before?.delete(key) === true) this.#size--;

@@ -7,6 +7,7 @@ import type {
   Outcome,
   PriceVersion,
   UpstreamObject,
+  UpstreamObjectKind,
 } from "#core/index.ts";
 
 export interface LedgerFilter {
@@ -96,10 +97,22 @@ export interface LedgerStore {
   prune(beforeMs: number): Promise<number>;
 }
 
+export interface UpstreamObjectQuery {
+  readonly kind: UpstreamObjectKind;
+  readonly providers: readonly string[];
+  readonly now: number;
+  /** Objects after this one in the order of the list; null: from its beginning. */
+  readonly after: Pick<UpstreamObject, "createdAt" | "id"> | null;
+  readonly limit: number;
+  readonly isOldestFirst: boolean;
+}
+
 /** Objects that vendors keep for later calls. Most are written by `LedgerStore.insert`. */
 export interface UpstreamObjectStore {
   /** Objects of the workspace with these ids, in any order, possibly expired. */
   find(workspaceId: string, ids: readonly string[]): Promise<readonly UpstreamObject[]>;
+  /** Objects of the workspace that have not expired at `now`, by their time of record and then by id. */
+  list(workspaceId: string, query: UpstreamObjectQuery): Promise<readonly UpstreamObject[]>;
   /** Writes an object without an entry. Does nothing if a newer record exists. */
   put(object: UpstreamObject): Promise<void>;
   /** Removes objects that expired before `now` (Unix milliseconds) in batches. Resolves to the number removed. */

@@ -25,6 +25,7 @@ export { kindForm, settingsProblem, wrongSettings } from "./kind-form.ts";
 export { keepsThreads, priceTermsOf, providerKind, providerKinds } from "./kinds.ts";
 export { batchesOf, defaultBaseUrl, lanesOf, laneTraits, laneUrl, rootOf } from "./lanes.ts";
 export { certificateEnds, mayReachPrivate, networkOf } from "./network-settings.ts";
+export { containerMemories, type ObjectPrices, objectPricesOf } from "./object-prices.ts";
 export { outboundDraft } from "./outbound-draft.ts";
 export { deniedPaths } from "./pass-through/denied-paths.ts";
 export { passThroughOf } from "./pass-through/pass-through-setting.ts";
@@ -44,7 +45,7 @@ export { type Advice, adviceFor, noListAdvice } from "./probe-advice.ts";
 export { listQuestion, smallQuestion, taskQuestion, testLane } from "./probe-question.ts";
 
 export { accountRedactor, secretsOf, settingIsShown, shownSettings } from "./setting-secrets.ts";
-export { allowsObject, mayFetch } from "./settings.ts";
+export { allowsObject, mayFetch, passesMember } from "./settings.ts";
 export { readModelsPage, suggestedModel, typesOf, type UpstreamModelListed } from "./upstream-models.ts";
 export { paidMembersIn } from "./video/paid-members.ts";
 export type { CreateInput, GoodAnswer, VideoAdapter, VideoState, VideoStill } from "./video-adapter.ts";

@@ -6,6 +6,7 @@ import { kindForm, settingsProblem } from "./kind-form.ts";
 import { priceTermsOf, providerKinds } from "./kinds.ts";
 import { batchesOf, lanesOf, laneTraits, laneUrl, rootOf } from "./lanes.ts";
 import { networkOf } from "./network-settings.ts";
+import { objectPricesOf } from "./object-prices.ts";
 import { passThroughOf } from "./pass-through/pass-through-setting.ts";
 import { accountRedactor, settingIsShown, shownSettings } from "./setting-secrets.ts";
 import { allowsObject, mayFetch, passesMember } from "./settings.ts";
@@ -64,6 +65,7 @@ async function useAll(provider: Provider, kind: (typeof providerKinds)[number]):
     () => networkOf(provider),
     () => passesMember(provider, "speed"),
     () => passThroughOf(provider),
+    () => objectPricesOf(provider),
     () => priceTermsOf(provider),
     () => batchesOf(kind, provider),
     () => kind.video?.create({ provider, upstreamModel: "m", turn, taskId: "vt_1", callbackUrl: null }),

@@ -2,6 +2,7 @@ import type { Provider } from "#core/index.ts";
 import { forwardHeadersProblem } from "./caller-headers.ts";
 import type { ProviderKind } from "./kind.ts";
 import { networkFields, networkProblem } from "./network-settings.ts";
+import { objectPricesProblem } from "./object-prices.ts";
 import { passThroughProblem } from "./pass-through/pass-through-setting.ts";
 import { reasoningProblem } from "./reasoning/reasoning-rule.ts";
 import { type KindForm, type SettingField, settingField } from "./setting-field.ts";
@@ -76,6 +77,14 @@ const commonSettings: readonly CommonSetting[] = [
       help: '{"price_per_call": 0.001, "deny": ["fine_tuning"]}: the USD price of a call below /v1/providers/… without a model price (such calls are refused under a budget if it is not set), and path prefixes to deny in addition to the administrative ones.',
     }),
     problem: passThroughProblem,
+  },
+  {
+    of: ({ id }) => id === "openai",
+    field: settingField("object_prices", "Prices of stored objects", {
+      type: "json",
+      help: '{"container_1g": 0.0015, "vector_store": 0.1, "vector_store_search": 0.0025}: USD per minute of a container by its memory, per call that creates a vector store or adds files to it, and per search. Default: OpenAI\'s prices; no price of vector stores, so that they are refused under a budget.',
+    }),
+    problem: objectPricesProblem,
   },
   {
     field: settingField("cost_source", "Cost", {

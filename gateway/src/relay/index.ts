@@ -33,3 +33,5 @@ export { uploadUrlHeader } from "./pass-through/pass-through-objects.ts";
 export { explanationOf } from "./refusals.ts";
 export { Relay } from "./relay.ts";
 export { storedResponseDraft } from "./stored-responses/stored-responses.ts";
+export { type ObjectEndpoint, objectCollections, objectEndpoints } from "./vendor-objects/object-endpoints.ts";
+export { objectPrice } from "./vendor-objects/object-price.ts";

@@ -1,7 +1,7 @@
 import { type BodyBytes, wholeOf } from "#bodies/index.ts";
 import { asFailure, type CallSignal, Failure, type NanoUsd, onlyCounts, type Principal } from "#core/index.ts";
 import { type CallGuard, policyOf } from "#guardrails/index.ts";
-import type { Dialect } from "#protocols/index.ts";
+import type { Dialect, EndpointProtocol } from "#protocols/index.ts";
 import { providerKind } from "#providers/index.ts";
 import { refusalHeaders } from "./attempt/answer-headers.ts";
 import { adoptMasked, findKeptState, lookUpKeptState } from "./attempt/attempt-objects.ts";
@@ -34,6 +34,9 @@ import { checkCallObjects, checkPathObjects, endedResponse } from "./pass-throug
 import { discard, explainCall, notAdmitted, refuse, reportUnexpected } from "./refusals.ts";
 import { askResponseOwner, type StoredResponseCall } from "./stored-responses/stored-responses.ts";
 import { UpstreamObjects } from "./upstream-objects.ts";
+import { listObjects } from "./vendor-objects/list-objects.ts";
+import { withFileCopies } from "./vendor-objects/object-bodies.ts";
+import { type ObjectRequest, objectRoute } from "./vendor-objects/object-route.ts";
 
 export class Relay {
   readonly #dependencies: RelayDependencies;
@@ -141,6 +144,23 @@ export class Relay {
     return kind === null ? null : dialectOf(kind);
   }
 
+  /** The route of a call for an object that a vendor stores. Throws Failure. */
+  objectRoute(request: ObjectRequest): Promise<PassThroughRoute> {
+    return objectRoute(this.#dependencies, request);
+  }
+
+  /** A page of the workspace's own objects, each as its vendor shows it. */
+  async listObjects(request: ObjectRequest, requestId: string, protocol: EndpointProtocol): Promise<CallResult> {
+    const guard = this.#guardOf({ ...request, requestId });
+    try {
+      if (guard !== null && guard.side("input").all.length > 0) await checkUrl(guard, request.query);
+      const result = await listObjects(this.#dependencies, request, requestId);
+      return guard === null ? result : await checkedResult(guard, { ...request, requestId, protocol }, result);
+    } catch (thrown) {
+      return { failure: asFailure(thrown), headers: {} };
+    }
+  }
+
   /** A call for a provider's own API: admitted, sent once, settled. */
   async pass(passed: PassThroughCall): Promise<CallResult> {
     const guard = this.#guardOf(passed.call);
@@ -153,6 +173,8 @@ export class Relay {
       return notAdmitted(this.#dependencies, passed.call, thrown);
     }
     checked.call.guard = guard;
+    const object = passed.route.owned?.object ?? null;
+    if (object !== null) adoptMasked(this.#dependencies, guard, passed.call.principal, [object]);
     const result = await this.#pass({ ...checked, isAnswerChecked: guard.readsAnswers });
     return await checkedResult(guard, passed.call, result);
   }
@@ -185,7 +207,7 @@ export class Relay {
       if (ended !== null) {
         await this.#dependencies.background().refresh(call.principal.workspace.id, ended, call.signal);
       }
-      const delivery = await passThrough(this.#dependencies, passed, tally);
+      const delivery = await passThrough(this.#dependencies, await withFileCopies(this.#dependencies, passed), tally);
       if (tally.handover !== null) await tally.handover;
       return delivery;
     } catch (thrown) {

@@ -27,7 +27,11 @@ function fixture(stored: UpstreamObject[] = []) {
     reads++;
     return stored.filter((one) => one.workspaceId === workspaceId && ids.includes(one.id));
   };
-  const objects = new UpstreamObjects({ objectStore: { find, put: async () => undefined }, clock, sharesLedger: true });
+  const objects = new UpstreamObjects({
+    objectStore: { find, list: async () => [], put: async () => undefined },
+    clock,
+    sharesLedger: true,
+  });
   const look = async (ids: readonly string[], waits: boolean) => {
     const found = objects.find("ws_1", ids, { waits, signal: new AbortController().signal });
     let done = false;

@@ -1,8 +1,8 @@
 import { BoundedMap, bounds, type CallSignal, type Model, sleep, TenantMap, type UpstreamObject } from "#core/index.ts";
-import type { Clock, UpstreamObjectStore } from "#ports/index.ts";
+import type { Clock, UpstreamObjectQuery, UpstreamObjectStore } from "#ports/index.ts";
 
 export interface UpstreamObjectsOptions {
-  readonly objectStore: Pick<UpstreamObjectStore, "find" | "put">;
+  readonly objectStore: Pick<UpstreamObjectStore, "find" | "list" | "put">;
   readonly clock: Pick<Clock, "after" | "now" | "monotonic">;
   /** Other processes write their objects into the same database. */
   readonly sharesLedger?: boolean;
@@ -78,4 +78,27 @@ export class UpstreamObjects {
     for (const [id, { expiresAt }] of found) if (expiresAt !== null && expiresAt <= now) found.delete(id);
     return found;
   }
+
+  /** A page of the workspace's objects. Records of other processes may be missing until their journals are drained. */
+  async list(workspaceId: string, query: Omit<UpstreamObjectQuery, "now">): Promise<readonly UpstreamObject[]> {
+    const { objectStore, clock } = this.#options;
+    const { kind, providers, after, limit, isOldestFirst } = query;
+    const now = clock.now();
+    const stored = await objectStore.list(workspaceId, { ...query, now });
+    const found = new Map(stored.map((object) => [object.id, object]));
+    for (const object of this.#memory.valuesOf(workspaceId)) {
+      if (object.kind === kind && providers.includes(object.provider)) found.set(object.id, object);
+    }
+    const compare = (one: Place, other: Place): number => {
+      const order = one.createdAt - other.createdAt || (one.id < other.id ? -1 : one.id === other.id ? 0 : 1);
+      return isOldestFirst ? order : -order;
+    };
+    return [...found.values()]
+      .filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
+      .filter((object) => after === null || compare(object, after) > 0)
+      .toSorted(compare)
+      .slice(0, limit);
+  }
 }
+
+type Place = Pick<UpstreamObject, "createdAt" | "id">;

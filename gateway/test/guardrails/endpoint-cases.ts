@@ -1,4 +1,5 @@
 import { until } from "../../../test/until.ts";
+import { objectEndpoints } from "../../src/relay/index.ts";
 import { png, uploadForm } from "../endpoints/assets/upload-form.ts";
 import { openSocket } from "../endpoints/responses-socket/socket-gateway.ts";
 import { aliceKey, type StartedGateway } from "../started-gateway.ts";
@@ -148,6 +149,48 @@ async function sendPieces(gateway: StartedGateway, path: string, text: string): 
   return await sent(fetch(url, { method: "POST", headers: command("upload, finalize"), body: text }));
 }
 
+/** Creates an object that a vendor stores, then sends a call about it. */
+const onObject = (method: string, path: string, body?: (text: string) => object | FormData): EndpointCase["send"] => {
+  return async (gateway, text) => {
+    const made = await gateway.post(path.split("/").slice(0, 3).join("/"), { name: "object", input: "hello" });
+    const { id } = (await made.json()) as { id: string };
+    const url = `${gateway.url}${path.replace("{id}", id).replaceAll(/\{\w+\}/g, "part_1")}`;
+    if (body === undefined)
+      return await sent(gateway.get(`${url.slice(gateway.url.length)}?note=${encodeURIComponent(text)}`));
+    const content = body(text);
+    const isForm = content instanceof FormData;
+    const headers = { ...ownHeaders, ...(isForm ? {} : { "content-type": "application/json" }) };
+    return await sent(fetch(url, { method, headers, body: isForm ? content : JSON.stringify(content) }));
+  };
+};
+
+const fileOf = (field: string) => (text: string) => {
+  const form = new FormData();
+  form.append(field, new Blob([text], { type: "text/plain" }), "a.txt");
+  return form;
+};
+
+const objectAnswer = json((text) => ({ id: "object_1", text }));
+const inJson = (text: string) => ({ metadata: { text } });
+
+/** By path, the calls that create an object or are about one. */
+const objectCases: Readonly<Record<string, EndpointCase>> = Object.fromEntries(
+  objectEndpoints.flatMap(({ path, methods }) =>
+    methods.flatMap((method): readonly (readonly [string, EndpointCase])[] => {
+      const route = `${method} ${path}`;
+      if (method === "DELETE") return [];
+      if (method === "GET") return [[route, { send: onObject(method, path), isUnsent: true, answer: objectAnswer }]];
+      const upload = {
+        "/v1/skills": "files[]",
+        "/v1/skills/{id}/versions": "files[]",
+        "/v1/containers/{id}/files": "file",
+      }[path];
+      if (upload === undefined) return [[route, { send: onObject(method, path, inJson), answer: objectAnswer }]];
+      return [[route, { send: onObject(method, path, fileOf(upload)), isUnsent: true, answer: objectAnswer }]];
+    }),
+  ),
+);
+
 const chat = "/v1/chat/completions";
 const ids = "ids, which must be among the objects that the gateway knows";
 const filters = "filters of state of the gateway itself";
@@ -210,6 +253,9 @@ const exempt: Readonly<Record<string, Exemption>> = {
   "GET /v1beta/files": filters,
   "GET /v1beta/files/{id}": ids,
   "DELETE /v1beta/files/{id}": ids,
+  ...Object.fromEntries(
+    objectEndpoints.filter(({ methods }) => methods.includes("DELETE")).map(({ path }) => [`DELETE ${path}`, ids]),
+  ),
   "GET /v1/models": filters,
   "GET /v1/models/{model}": ids,
   "GET /v1beta/models": filters,
@@ -238,6 +284,7 @@ const exempt: Readonly<Record<string, Exemption>> = {
 
 /** By route. A route that is called in several ways has several cases. */
 const cases: Readonly<Record<string, EndpointCase>> = {
+  ...objectCases,
   "POST /v1/chat/completions": {
     send: post(chat, (text) => ({ model: "openai", ...message(text) })),
     answer: whole(chat),

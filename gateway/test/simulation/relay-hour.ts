@@ -54,6 +54,7 @@ export async function playHour(seed: number) {
     ...{ admission, journal, ids, clock, chance, observer },
     objectStore: {
       find: async (workspaceId, ids) => journal.objects(workspaceId, ids, clock.now() - ledgerLagMs),
+      list: async () => [],
       put: async () => undefined,
     },
   });

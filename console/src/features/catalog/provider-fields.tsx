@@ -33,6 +33,7 @@ const advancedSettings: ReadonlySet<string> = new Set([
   "pass_through",
   "reasoning",
   "objects",
+  "object_prices",
   "fetches_urls",
   "output_cap",
   "reasoning_field",

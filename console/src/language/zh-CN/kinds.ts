@@ -30,6 +30,10 @@ export const kinds: ProviderWords = {
       label: "转发的字段",
       help: "会绕过网关的价格和授权来选择模型、路由、服务等级或规格的请求字段，默认不转发，除非在此列出。",
     },
+    object_prices: {
+      label: "存储对象的价格",
+      help: '\'{"container_1g": 0.0015, "vector_store": 0.1, "vector_store_search": 0.0025}\'：容器按内存大小的每分钟价格、创建向量库或向其添加文件的每次请求价格、每次检索的价格，单位为美元。默认：OpenAI 的价格；向量库没有默认价格，因此有预算限制时会被拒绝。',
+    },
     pass_through: {
       label: "透传",
       help: '\'{"price_per_call": 0.001, "deny": ["fine_tuning"]}\'：/v1/providers/… 下没有模型价格的请求按此计费，单位为美元（未设置时，有预算限制的此类请求会被拒绝）；deny 为除账号管理类路径外还要拒绝的路径前缀。',

@@ -2,7 +2,14 @@ import { asFailure, Failure, type HeaderReader, type Principal, passedModel } fr
 import { holderOf, mayPassThrough, passThroughDeniedBy, shadowAddressDenials } from "#identity/index.ts";
 import type { OutboundMethod } from "#ports/index.ts";
 import { type EndpointProtocol, endpointProtocols, type RequestFacts } from "#protocols/index.ts";
-import { type Call, noSuchProvider, type PassThroughRoute, passThroughPrice, uploadUrlHeader } from "#relay/index.ts";
+import {
+  type Call,
+  noSuchProvider,
+  objectPrice,
+  type PassThroughRoute,
+  passThroughPrice,
+  uploadUrlHeader,
+} from "#relay/index.ts";
 import { withKey } from "../authenticated.ts";
 import { mayBeLarge } from "../body.ts";
 import type { Answer } from "../call-request.ts";
@@ -20,9 +27,13 @@ export const providersPath = "/v1/providers/";
  * URL. Request and response bodies pass unchanged.
  */
 export const passThrough = withKey(async (exchange, principal) => {
-  const { dependencies, request } = exchange;
   const route = routeOf(exchange, principal);
-  if (!("provider" in route)) return route;
+  return "provider" in route ? await passBy(exchange, principal, route) : route;
+});
+
+/** Reads the body of the call and sends it by its route. */
+export async function passBy(exchange: Exchange, principal: Principal, route: PassThroughRoute): Promise<Answer> {
+  const { dependencies, request } = exchange;
   const { protocol } = route;
   if (announcesBody(request) && mayBeLarge(request)) {
     const unreadCall = passThroughCall(exchange, principal, protocol, route, unread);
@@ -43,7 +54,7 @@ export const passThrough = withKey(async (exchange, principal) => {
   } finally {
     room.release();
   }
-});
+}
 
 /** WebSockets are refused: frames to a provider could be neither metered nor bounded. */
 export const passThroughSocket = withKey(() => {
@@ -92,7 +103,11 @@ async function forward(
 ): Promise<Answer> {
   const { dependencies, request, seen } = exchange;
   const { protocol } = route;
-  const price = passThroughPrice(dependencies.configSnapshot(), route, facts, body !== null);
+  const bytes = body instanceof Uint8Array ? body : null;
+  const price =
+    route.owned === undefined
+      ? passThroughPrice(dependencies.configSnapshot(), route, facts, body !== null)
+      : objectPrice(route, request.method, bytes, dependencies.clock.now());
   seen.model = price.model.name;
   const contentType = request.headers.get("content-type") ?? "application/octet-stream";
   captureCall(exchange, {
@@ -105,7 +120,7 @@ async function forward(
     ...passThroughCall(exchange, principal, protocol, route, facts, bodyWaitMs),
     models: [price.model],
     priceFloor: price.floor,
-    body: body instanceof Uint8Array ? body : null,
+    body: bytes,
   };
   const method = request.method as OutboundMethod;
   const result = await dependencies.relay.pass({ call, route, price, isRead: facts !== null, method, body, fields });

@@ -75,7 +75,7 @@ export class AttemptObjects {
     // A sound is part of the answer, and an unfinished answer is the answer: neither has more tokens than that.
     const answerTokens = kind === "resource" ? inputTokens : null;
     const more = { kind, inputTokens: answerTokens, expiresAt: now + bounds.storedContainerMs } as const;
-    const objects: AttemptObject[] = [...this.#made.map((id) => ({ id, ...more })), ...this.#passed];
+    const objects: AttemptObject[] = [...this.#made.map((id) => ({ id, ...more })), ...this.#withMasked(masked)];
     // It has grown by this answer, and is input as a whole each time.
     if (inputTokens !== null)
       for (const conversation of this.#conversations) objects.push({ ...conversation, inputTokens, ...masked });
@@ -93,6 +93,10 @@ export class AttemptObjects {
       });
     }
     return objects.length === 0 ? undefined : objects;
+  }
+
+  #withMasked(masked: Pick<AttemptObject, "masked">): readonly AttemptObject[] {
+    return this.#passed.map((object) => (object.kind === "conversation" ? { ...object, ...masked } : object));
   }
 
   /** Sealed once: the values do not change after the request. */

@@ -12,8 +12,12 @@ import { matchLane } from "./lane-match.ts";
  * Finds the workspace's files that a call names. An operator may have listed a vendor's file of the same form for all workspaces. Throws
  * Failure not_found, the same for a file of another workspace, and file_expired.
  */
-export async function findNamedFiles(dependencies: RelayDependencies, call: Call): Promise<void> {
-  const named = (call.facts.objects ?? []).filter(({ kind, id }) => kind === "file" && storedFileId(id) !== null);
+export async function findNamedFiles(
+  dependencies: RelayDependencies,
+  call: Call,
+  objects: readonly NamedObject[] = call.facts.objects ?? [],
+): Promise<void> {
+  const named = objects.filter(({ kind, id }) => kind === "file" && storedFileId(id) !== null);
   if (named.length === 0) return;
   const ids = new Set(named.map(({ id }) => storedFileId(id) ?? ""));
   if (ids.size > bounds.namedFilesMax) {

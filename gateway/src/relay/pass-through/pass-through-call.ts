@@ -10,6 +10,7 @@ import {
   type Provider,
   passedModel,
   pricePerCall,
+  type UpstreamObject,
   usualFactors,
   type WireDialectId,
 } from "#core/index.ts";
@@ -37,6 +38,7 @@ import {
 import { CallEstimate, type EstimateDependencies } from "../attempt/hold.ts";
 import { type SoldModel, soldAt } from "../attempt/priced-usage.ts";
 import type { Call, RelayDependencies } from "../call.ts";
+import type { ObjectEndpoint } from "../vendor-objects/object-endpoints.ts";
 
 export interface PassThroughRoute {
   readonly provider: Provider;
@@ -51,6 +53,8 @@ export interface PassThroughRoute {
   readonly isShared: boolean;
   /** The provider's signature covers the body, so it has to be held. */
   readonly isSigned: boolean;
+  /** Set for a call under `/v1` for an object that the vendor stores. `object` null: the path names none, or none with a record. */
+  readonly owned?: { readonly endpoint: ObjectEndpoint; readonly object: UpstreamObject | null };
 }
 
 /**
@@ -130,6 +134,8 @@ export interface PassThroughCall {
   readonly body: Uint8Array | Spooled | null;
   /** Fields of a form that may name objects to check. null: not a form, or the account serves one workspace only. */
   readonly fields: readonly PassThroughField[] | null;
+  /** Names of the workspace's files, with the names of the account's copies that replace them in the body. */
+  readonly fileNames?: ReadonlyMap<string, string>;
   /** A guardrail reads the answer, so a text is not streamed. */
   readonly isAnswerChecked?: boolean;
 }
@@ -178,7 +184,7 @@ const tierTimesMax = Math.max(...usualFactors.map(({ factor }) => factor)) / 1_0
 const counting: ReadonlySet<string> = new Set(["count-tokens", "input-tokens", "gemini-count-tokens"]);
 
 /** A placeholder model for a call that no configured model covers. */
-function unsold(provider: Provider, upstreamModel: string, price: Model["price"]): SoldModel {
+export function unsold(provider: Provider, upstreamModel: string, price: Model["price"]): SoldModel {
   const deployment = { id: "", provider, upstreamModel, priority: 1, weight: 1, enabled: true, contextWindow: null };
   return {
     model: {

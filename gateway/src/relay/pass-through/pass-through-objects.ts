@@ -12,6 +12,7 @@ import { allowsObject } from "#providers/index.ts";
 import { guessFile } from "../attempt/hold.ts";
 import { copyHeaders } from "../attempt/outbound.ts";
 import type { Call, RelayDependencies } from "../call.ts";
+import { checkObjectBody, conversationTokens } from "../vendor-objects/object-bodies.ts";
 import type { PassThroughCall, PassThroughField, PassThroughRoute } from "./pass-through-call.ts";
 
 /**
@@ -20,6 +21,11 @@ import type { PassThroughCall, PassThroughField, PassThroughRoute } from "./pass
  */
 export async function checkCallObjects(dependencies: RelayDependencies, passed: PassThroughCall): Promise<void> {
   const { call, route, isRead, method, body } = passed;
+  if (route.owned !== undefined) {
+    const named = unreadObjects(passed);
+    await checkObjectBody(dependencies, passed, named);
+    return await checkOwned(dependencies, call, route, named);
+  }
   if (allowsAll(route)) return;
   if (pathObjects(route.target.parts).isList && body === null && (method === "GET" || method === "HEAD")) {
     const message =
@@ -52,7 +58,7 @@ async function checkOwned(
 ): Promise<void> {
   const { ids } = pathObjects(target.parts);
   const named = [...ids.slice(0, 1), ...inBody];
-  const unlisted = named.filter(({ id }) => !allowsObject(provider, id));
+  const unlisted = named.filter(({ id }) => !allowsObject(provider, id) && call.files?.has(id) !== true);
   if (unlisted.length === 0) return;
   const { workspace } = call.principal;
   const options = { waits: true, signal: call.signal };
@@ -68,21 +74,31 @@ async function checkOwned(
 }
 
 /** The objects that a successful call has deleted, or the upload that it has started. */
-export function objectsOfHead(
-  { route: { target }, method }: PassThroughCall,
-  headers: HeaderReader,
-  now: number,
-): readonly AttemptObject[] {
+export function objectsOfHead(passed: PassThroughCall, headers: HeaderReader, now: number): readonly AttemptObject[] {
+  const { route, method } = passed;
+  const { target } = route;
   if (target.isUpload) {
     const id = uploadSession(headers)?.id ?? null;
     return id === null ? [] : [{ id, kind: "other", inputTokens: null, expiresAt: now + sessionLifeMs }];
   }
-  if (method !== "DELETE" || !deletesWhole(target.parts)) return [];
+  if (method !== "DELETE" || !deletesWhole(target.parts)) return usedObjects(passed);
   return pathObjects(target.parts).ids.map(({ id, kind }) => ({ id, kind, inputTokens: null, expiresAt: now }));
 }
 
+/** A conversation that has grown, or a container that was used: its next use is charged from now on. */
+function usedObjects(passed: PassThroughCall): readonly AttemptObject[] {
+  const { route, method, body } = passed;
+  const object = route.owned?.object ?? null;
+  if (object === null) return [];
+  const { id, kind, expiresAt, inputTokens } = object;
+  if (kind === "container") return [{ id, kind, expiresAt, inputTokens }];
+  if (kind !== "conversation" || method !== "POST" || body === null || route.target.parts.at(-1) !== "items") return [];
+  return [{ id, kind, expiresAt, inputTokens: conversationTokens(passed) }];
+}
+
 /** The objects that a call has created, read from its JSON answer. */
-export function madeObjects({ route, method }: PassThroughCall, body: Uint8Array): readonly AttemptObject[] {
+export function madeObjects(passed: PassThroughCall, body: Uint8Array): readonly AttemptObject[] {
+  const { route, method } = passed;
   const { ids, collection } = pathObjects(route.target.parts);
   if (method !== "POST" || ids.length > 0) return [];
   const answer = parseObject(new TextDecoder().decode(body));
@@ -90,7 +106,9 @@ export function madeObjects({ route, method }: PassThroughCall, body: Uint8Array
   const id = made?.["id"] ?? made?.["name"];
   if (made === null || made === undefined || typeof id !== "string") return [];
   const kind = collections.get(collection) ?? "other";
-  const object = { kind, inputTokens: tokensIn(made), expiresAt: expiryIn(made) };
+  const inputTokens =
+    kind === "conversation" && route.owned !== undefined ? conversationTokens(passed) : tokensIn(made);
+  const object = { kind, inputTokens, expiresAt: expiryIn(made) };
   const { uri } = made;
   return (typeof uri === "string" ? [id, uri] : [id]).map((one) => ({ ...object, id: one }));
 }
@@ -133,10 +151,10 @@ function pathObjects(parts: readonly string[]): PathObjects {
   return { ids: [], isList: !places.has(last) && !places.has(words.at(-2) ?? ""), collection: last };
 }
 
-/** True for `DELETE /files/{id}`, false for a part of an object. */
+/** True for `DELETE /files/{id}`, false for a part of an object, such as `DELETE /containers/{id}/files/{file}`. */
 function deletesWhole(parts: readonly string[]): boolean {
   const words = parts.filter((part) => !/^v\d/.test(part));
-  return words.length === 2 || collections.has(words.at(-2) ?? "");
+  return words.length === 2 || words.findIndex((word) => collections.has(word)) === words.length - 2;
 }
 
 /** Followed by a name that is no object. */

@@ -25,6 +25,7 @@ import { openStream, readWhole } from "../attempt/receive-answer.ts";
 import { type AttemptListener, RunningAttempt } from "../attempt/run-attempt.ts";
 import { inSafeWords, refusalOf } from "../attempt/upstream-refusal.ts";
 import type { Delivery, RelayDependencies } from "../call.ts";
+import { withOwnNames } from "../vendor-objects/object-bodies.ts";
 import type { PassThroughCall, PassThroughRoute } from "./pass-through-call.ts";
 import { addUploadHeaders, madeObjects, makesObjects, objectsOfHead } from "./pass-through-objects.ts";
 
@@ -111,7 +112,8 @@ class PassThroughAttempt extends RunningAttempt {
     }
     // The answer may contain the id of a new object, which only its workspace may use.
     const isShort = Number(headers.get("content-length") ?? 0) <= bounds.replyInPlaceBytesMax;
-    return makesObjects(this.#passed) && isShort && !headers.has("content-encoding") && isJsonType(type);
+    const isRead = makesObjects(this.#passed) || this.#passed.fileNames !== undefined;
+    return isRead && isShort && !headers.has("content-encoding") && isJsonType(type);
   }
 
   #passWhole(answer: OutboundAnswer): Promise<Delivery> {
@@ -123,7 +125,7 @@ class PassThroughAttempt extends RunningAttempt {
       if (!isRead && makesObjects(this.#passed) && read.length <= bounds.replyInPlaceBytesMax) {
         entry.kept.passed(madeObjects(this.#passed, read));
       }
-      const { body, facts } = await this.#readReply(read, encodingOf(answer));
+      const { body, facts } = await this.#readReply(withOwnNames(read, this.#passed), encodingOf(answer));
       entry.money.reply = facts;
       entry.succeed(status, facts, 0);
       entry.warnUnpriced();

@@ -126,6 +126,24 @@ export function createUpstreamObjectStore(database: Database): UpstreamObjectSto
         .execute();
       return rows.map((row) => membersOf(row));
     },
+    async list(workspaceId, { kind, providers, now, after, limit, isOldestFirst }) {
+      if (providers.length === 0) return [];
+      const direction = isOldestFirst ? "asc" : "desc";
+      let rows = reading
+        .selectFrom("upstream_objects")
+        .select(columns)
+        .where("workspace_id", "=", workspaceId)
+        .where("kind", "=", kind)
+        .where("provider", "in", [...providers])
+        .where((eb) => eb.or([eb("expires_at", "is", null), eb("expires_at", ">", now)]));
+      if (after !== null) {
+        rows = rows.where((eb) =>
+          eb(eb.refTuple("created_at", "id"), isOldestFirst ? ">" : "<", eb.tuple(after.createdAt, after.id)),
+        );
+      }
+      const found = await rows.orderBy("created_at", direction).orderBy("id", direction).limit(limit).execute();
+      return found.map((row) => membersOf(row));
+    },
     put: (object) => write(kysely, [{ ...columnsOf(object), masked: object.masked ?? null }]),
     prune: (now) =>
       deleteInBatches(database, (rows) => {

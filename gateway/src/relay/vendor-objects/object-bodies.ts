@@ -1,0 +1,90 @@
+import { bounds, Failure, storedFileId } from "#core/index.ts";
+import { isObject, type JsonObject, type NamedObject, parseObject } from "#protocols/index.ts";
+import { fileApiOf, passesMember } from "#providers/index.ts";
+import { guessInput } from "../attempt/hold.ts";
+import { findNamedFiles } from "../attempt/named-files.ts";
+import type { RelayDependencies } from "../call.ts";
+import type { PassThroughCall } from "../pass-through/pass-through-call.ts";
+
+/**
+ * Checks what the body of a call for a vendor's object names, except objects of the account: finds the workspace's files, and refuses
+ * hosts that a container may reach. Throws Failure.
+ */
+export async function checkObjectBody(
+  dependencies: RelayDependencies,
+  { call, route, body }: PassThroughCall,
+  named: readonly NamedObject[],
+): Promise<void> {
+  const files = named.map((object) =>
+    storedFileId(object.id) === null ? object : { ...object, kind: "file" as const },
+  );
+  await findNamedFiles(dependencies, call, files);
+  if (route.owned?.endpoint.collection !== "containers" || !(body instanceof Uint8Array)) return;
+  const policy = parseObject(new TextDecoder().decode(body))?.["network_policy"];
+  if (policy === undefined || policy === null || (isObject(policy) && policy["type"] === "disabled")) return;
+  if (passesMember(route.provider, "network_policy")) return;
+  throw new Failure(
+    "invalid_request",
+    "Containers reach no network here: leave network_policy out, or ask the gateway's operator for it.",
+    { param: "network_policy" },
+  );
+}
+
+/** The call with the names of its account's copies in place of the workspace's files. Files are uploaded first. Throws Failure. */
+export async function withFileCopies(
+  dependencies: RelayDependencies,
+  original: PassThroughCall,
+): Promise<PassThroughCall> {
+  const { call, route, body } = original;
+  if (call.files === undefined || !(body instanceof Uint8Array)) return original;
+  const { provider } = route;
+  const api = fileApiOf(provider.kind);
+  if (api === null) throw new Failure("unsupported_by_model", "The provider stores no files.", { param: "file_id" });
+  const { copies } = dependencies.files();
+  const names = new Map<string, string>();
+  await Promise.all(
+    [...call.files].map(async ([name, file]) => {
+      names.set(name, (await copies.at(file, provider, api, call.signal)).uri);
+    }),
+  );
+  const read = parseObject(new TextDecoder().decode(body));
+  return { ...original, body: new TextEncoder().encode(JSON.stringify(renamed(read, names))), fileNames: names };
+}
+
+function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (typeof value === "string") return names.get(value) ?? value;
+  if (Array.isArray(value)) return value.map((one) => renamed(one, names));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value as JsonObject).map(([name, member]) => [
+      name,
+      name === "metadata" ? member : renamed(member, names),
+    ]),
+  );
+}
+
+/** Ids of the account's copies in a JSON answer become the names that the caller used. */
+export function withOwnNames(body: Uint8Array, { fileNames }: PassThroughCall): Uint8Array {
+  if (fileNames === undefined || body.length > bounds.replyInPlaceBytesMax) return body;
+  const back = new Map([...fileNames].map(([name, copy]) => [copy, name]));
+  const read = parseObject(new TextDecoder().decode(body));
+  return read === null ? body : new TextEncoder().encode(JSON.stringify(renamed(read, back)));
+}
+
+/**
+ * Input tokens of a conversation after a call that created it or added items: an estimate by the bytes, with a margin. Input of unknown size
+ * fills every context window.
+ */
+export function conversationTokens({ call, route, body }: PassThroughCall): number {
+  const before = route.owned?.object === null ? 0 : (route.owned?.object?.inputTokens ?? unknownTokens);
+  if (body === null) return before;
+  if (!(body instanceof Uint8Array)) return unknownTokens;
+  if (seesMore.test(Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1"))) return unknownTokens;
+  const { text, image, audio } = guessInput({ facts: call.facts, body });
+  return Math.min(unknownTokens, before + text + image + audio);
+}
+
+/** Files and media by their address. */
+const seesMore = /"(?:file_id|file_url|item_reference)"|"image_url"\s*:\s*(?!"data:|null)/;
+/** More than every context window has. */
+const unknownTokens = 1_000_000_000;

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { aliceKey, errorOf, type StartedGateway } from "../../started-gateway.ts";
+import { startFilesGateway } from "../files/files-gateway.ts";
+
+const poorKey = "sk-poor-0123456789abcdefghijkl";
+let gateway: StartedGateway;
+beforeAll(async () => {
+  gateway = await startFilesGateway({
+    keys: [
+      { name: "alice", secret: aliceKey },
+      { name: "poor", secret: poorKey, budget: { usd: 1, period: "month" } },
+    ],
+  });
+});
+afterAll(() => gateway.stop());
+
+async function create(path: string, body: object, key = aliceKey): Promise<string> {
+  const made = await gateway.post(path, body, { key });
+  expect(made.status).toBe(200);
+  return ((await made.json()) as { id: string }).id;
+}
+const lastCost = async () => (await gateway.entries())[0]?.costNanoUsd;
+
+test("a container costs its idle life by its memory, and then the time since its last use", async () => {
+  const id = await create("/v1/containers", { name: "small" });
+  expect(await lastCost()).toBe(30_000_000);
+  await create("/v1/containers", {
+    ...{ name: "big", memory_limit: "16g", expires_after: { anchor: "last_active_at", minutes: 10 } },
+  });
+  expect(await lastCost()).toBe(240_000_000);
+  expect((await gateway.get(`/v1/containers/${id}`)).status).toBe(200);
+  const [used] = await gateway.entries();
+  expect(used).toMatchObject({ operation: "GET /containers/{id}", upstreamModel: "container-1g" });
+  expect(used?.costNanoUsd).toBeGreaterThan(0);
+  // A tenth of a cent is 40 seconds.
+  expect(used?.costNanoUsd).toBeLessThan(1_000_000);
+});
+
+test("a search has a price, conversations are free, and calls without a price are refused under a budget", async () => {
+  const store = await create("/v1/vector_stores", { name: "docs" });
+  await gateway.post(`/v1/vector_stores/${store}/search`, { query: "x" }, { key: poorKey });
+  expect(await lastCost()).toBe(2_500_000);
+  const refused = await errorOf(await gateway.post("/v1/vector_stores", { name: "docs" }, { key: poorKey }));
+  expect(refused).toMatchObject({ status: 403, code: "forbidden" });
+  const odd = await gateway.post("/v1/containers", { name: "odd", memory_limit: "3g" }, { key: poorKey });
+  expect(odd.status).toBe(403);
+  await create("/v1/conversations", {}, poorKey);
+  expect(await lastCost()).toBe(0);
+});
+
+test("a container may not reach a network, and the account of a new object must be one of the key's", async () => {
+  const network_policy = { type: "allowlist", allowed_domains: ["example.com"] };
+  const refused = await errorOf(await gateway.post("/v1/containers", { name: "open", network_policy }));
+  expect(refused).toMatchObject({ status: 400, param: "network_policy" });
+  await create("/v1/containers", { name: "closed", network_policy: { type: "disabled" } });
+  const headers = { "x-sluice-provider": "anthropic" };
+  expect((await gateway.post("/v1/containers", { name: "x" }, { headers })).status).toBe(404);
+  expect(
+    (await gateway.post("/v1/containers", { name: "x" }, { headers: { "x-sluice-provider": "openai" } })).status,
+  ).toBe(200);
+});
+
+test("a response that continues a conversation is held with what was put into the conversation", async () => {
+  const text = "word ".repeat(4_000);
+  const long = await create("/v1/conversations", { items: [{ type: "message", role: "user", content: text }] });
+  const short = await create("/v1/conversations", {});
+  const held: number[] = [];
+  for (const conversation of [short, long]) {
+    const body = { model: "openai", input: "hi", max_output_tokens: 10, conversation };
+    expect((await gateway.post("/v1/responses", body, { key: poorKey })).status).toBe(200);
+    held.push((await gateway.entries())[0]?.reservedNanoUsd ?? 0);
+  }
+  const [little = 0, much = 0] = held;
+  // 4,000 words are 5,000 tokens or more, at one dollar a million.
+  expect(much - little).toBeGreaterThan(5_000_000);
+  expect(little).toBeLessThan(1_000_000);
+  // It has grown.
+  const item = { type: "message", role: "user", content: text };
+  await gateway.post(`/v1/conversations/${short}/items`, { items: [item] });
+  const body = { model: "openai", input: "hi", max_output_tokens: 10, conversation: short };
+  await gateway.post("/v1/responses", body, { key: poorKey });
+  expect((await gateway.entries())[0]?.reservedNanoUsd).toBeGreaterThan(5_000_000);
+});
