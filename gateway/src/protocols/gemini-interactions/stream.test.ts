@@ -105,7 +105,7 @@ describe("a stream of an interaction", () => {
   });
 
   test.each(["null", "[]", "7", '{"event_type":5}', '{"event_type":"step.delta","delta":[],"index":"x"}', "{"])(
-    "ignores an event of no known form: %s",
+    "ignores an event of an unknown form: %s",
     (data) => {
       const { tap } = listen(`${created}data: ${data}\n\n${completed("completed")}${done}`);
       expect([tap.ended, tap.failure, tap.usageFinal]).toEqual([true, null, true]);

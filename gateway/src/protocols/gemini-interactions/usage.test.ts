@@ -12,12 +12,12 @@ describe("splitting the usage of an interaction into token classes", () => {
       { inputUncached: 20, cacheRead: 80, output: 3 },
     ],
     [
-      "thoughts are on top of the output if the total says so",
+      "thoughts are on top of the output by the total",
       { total_input_tokens: 10, total_output_tokens: 3, total_thought_tokens: 40, total_tokens: 53 },
       { inputUncached: 10, output: 43, reasoning: 40 },
     ],
     [
-      "thoughts are part of the output if the total says so",
+      "thoughts are part of the output by the total",
       { total_input_tokens: 10, total_output_tokens: 43, total_thought_tokens: 40, total_tokens: 53 },
       { inputUncached: 10, output: 43, reasoning: 40 },
     ],
@@ -27,12 +27,12 @@ describe("splitting the usage of an interaction into token classes", () => {
       { inputUncached: 510, output: 43, reasoning: 40 },
     ],
     [
-      "the input of tools is part of the input if the total says so",
+      "the input of tools is part of the input by the total",
       { total_input_tokens: 510, total_output_tokens: 3, total_tool_use_tokens: 500, total_tokens: 513 },
       { inputUncached: 510, output: 3 },
     ],
     [
-      "thoughts and the input of tools are both part of their sides if the total says so",
+      "thoughts and the input of tools are both part of their sides by the total",
       {
         ...{ total_input_tokens: 510, total_output_tokens: 43, total_tool_use_tokens: 500 },
         ...{ total_thought_tokens: 40, total_tokens: 553 },
