@@ -92,7 +92,7 @@ test("/v1 needs a key, the admin API a token or a session, and other paths nothi
     const asked = operation.security?.flatMap((scheme) => Object.keys(scheme)) ?? ["a key"];
     const open = operation.tags.includes("admin")
       ? operation.description === "Public."
-      : !/^\/(upload|v1(beta)?|managed|user|api\/oauth)\//.test(path);
+      : !/^\/(upload|v1(beta)?|model|projects|managed|user|api\/oauth)\//.test(path);
     expect(asked.length === 0, path).toBe(open);
     expect(asked.includes("adminToken"), path).toBe(operation.tags.includes("admin") && !open);
   }

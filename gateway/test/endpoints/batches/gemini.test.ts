@@ -100,7 +100,8 @@ test("refuses bad creations, and rows for other models among the results", async
     (await post(inline({ request: ask("x"), metadata: { key: "k" } }, { request: ask("x"), metadata: { key: "k" } })))
       .status,
   ).toBe(400);
+  const before = await gateway.get("/v1beta/batches").then((answer) => answer.json());
   const missing = await post(inline({ request: ask("x") }), "missing");
-  const { name } = (await missing.json()) as { name: string };
-  expect((await ended(name)).dest?.inlinedResponses?.[0]?.error).toMatchObject({ code: 404 });
+  expect([missing.status, await missing.json()]).toMatchObject([404, { error: { status: "NOT_FOUND" } }]);
+  expect(await gateway.get("/v1beta/batches").then((answer) => answer.json())).toEqual(before);
 });

@@ -11,7 +11,7 @@ import {
   pulledStream,
   storedFileId,
 } from "#core/index.ts";
-import { isCallable } from "#identity/index.ts";
+import { callableModels, isCallable, noModel } from "#identity/index.ts";
 import { endpointProtocols, parseObject, skimObject, textOf } from "#protocols/index.ts";
 import { admitted, withKey } from "../../authenticated.ts";
 import { readJsonPieces, withPlace } from "../../body.ts";
@@ -36,6 +36,9 @@ function creationOf(endpoint: "generate" | "embed-content"): Endpoint {
       const { dependencies, request } = exchange;
       const { configSnapshot, batches, files } = dependencies;
       const { model } = factsOfPath(exchange, (name) => isCallable(configSnapshot(), principal, name));
+      if (callableModels(configSnapshot(), principal, model).length === 0) {
+        throw noModel(configSnapshot(), principal, model);
+      }
       const body = await withPlace(exchange, principal, async (place) =>
         wholeOf(await readJsonPieces(exchange, place, inlineBody)),
       );
