@@ -40,6 +40,11 @@ export const withoutBudgets = oncePerObject((principal: Principal): Principal =>
   return { ...principal, scopes: principal.scopes.map((scope) => ({ ...scope, budget: null })) };
 });
 
+/** Whether rows of this key may begin. */
+export function maySend({ key, workspace }: Principal, now: number): boolean {
+  return key.enabled && workspace.enabled && (key.expiresAt === null || key.expiresAt > now);
+}
+
 export function hasBudget({ scopes }: Principal): boolean {
   return scopes.some(({ budget }) => budget !== null && budget.enforce !== false);
 }

@@ -11,7 +11,7 @@ export interface FileOwner {
 }
 
 export interface NewFile extends Pick<StoredFile, "purpose" | "filename" | "mediaType" | "expiresAt"> {
-  /** null: unknown until it has arrived. */
+  /** null: unknown until it has arrived. Then it may be as large as the room that its workspace has left, else bounds.fileBytesMax. */
   readonly sizeBytes: number | null;
 }
 
@@ -60,11 +60,15 @@ export class ArrivingFiles {
       ...{ createdAt: now, dueAt: now + bounds.fileArrivalMs, tries: 0 },
     };
     try {
-      await this.requireRoom(workspaceId, file.sizeBytes, { upload: role.replaces });
+      const room = await this.requireRoom(workspaceId, file.sizeBytes, { upload: role.replaces });
       throwIfGone(signal);
       await store.create(file);
       const naming = (blob: BlobInfo) => this.#name(file, blob, role.replaces, signal);
-      const info = await blobs.put(bytes, bounds.fileBytesMax, signal, naming);
+      const info = await (sizeBytes === null
+        ? blobs.put(bytes, room, signal, naming).catch((thrown: unknown) => {
+            throw isTooLarge(thrown) ? this.#noRoom() : thrown;
+          })
+        : blobs.put(bytes, bounds.fileBytesMax, signal, naming));
       const stored = { ...file, sizeBytes: info.size, sha256: info.hash, status: role.status };
       const dueAt = role.dueAt ?? facts.expiresAt;
       if (await store.update(file.id, { status: role.status, dueAt }, { status: ["arriving"] })) {
@@ -86,12 +90,18 @@ export class ArrivingFiles {
     }
   }
 
-  /** Throws Failure file_quota_exceeded if the workspace has no room for the bytes. */
-  async requireRoom(workspaceId: string, bytes: number, except: UsedExcept = {}): Promise<void> {
+  /** The bytes that the workspace may still store. Throws Failure file_quota_exceeded if these are more. */
+  async requireRoom(workspaceId: string, bytes: number, except: UsedExcept = {}): Promise<number> {
     const { store, configSnapshot } = this.#dependencies;
     const gigabytes = configSnapshot().settings["files.workspace_gigabytes"];
-    if ((await store.usedBytes(workspaceId, except)) + bytes <= gigabytes * 1e9) return;
-    throw new Failure(
+    const room = gigabytes * 1e9 - (await store.usedBytes(workspaceId, except));
+    if (bytes <= room) return room;
+    throw this.#noRoom();
+  }
+
+  #noRoom(): Failure {
+    const gigabytes = this.#dependencies.configSnapshot().settings["files.workspace_gigabytes"];
+    return new Failure(
       "file_quota_exceeded",
       `The files of a workspace may have ${gigabytes} GB in all. Delete files that are not needed.`,
       { details: { details: { error_code: "storage_quota_exceeded" } } },
@@ -137,6 +147,10 @@ export class ArrivingFiles {
       else this.#running.set(workspaceId, left);
     };
   }
+}
+
+function isTooLarge(thrown: unknown): boolean {
+  return thrown instanceof Failure && thrown.code === "request_too_large";
 }
 
 function removedMeanwhile(): Failure {

@@ -154,6 +154,12 @@ export class Admission implements PermitOwner {
     return this.#decide({ rules, claims, money, nowMs, reserve }, reserve(claims));
   }
 
+  /** From now on `settled` counts entries of this caller, who was perhaps admitted by another process only. */
+  countBudgets(principal: Principal): void {
+    const { budgets, shadow } = this.#rulesOf(principal);
+    this.#countBudgets([...budgets, ...shadow]);
+  }
+
   /** Counts the cost of an entry. Call it before its permit ends. */
   settled(cost: Cost): void {
     this.#spending.settled(cost);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bounds, type FileCopy, type StoredFile } from "#core/index.ts";
+import { bounds, type FileCopy, pulledStream, type StoredFile } from "#core/index.ts";
 import { fileLeaseMs } from "#files/files.ts";
 import { createFileStore, type FileStore, Files, type FilesDependencies, type NewFile } from "#files/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
@@ -95,6 +95,25 @@ function storeTests(open: () => Promise<Setup>): void {
     await expect(files.get("ws_2", file.id)).rejects.toMatchObject({ code: "not_found" });
     await expect(files.delete("ws_2", file.id)).rejects.toMatchObject({ code: "not_found" });
     await expect(files.get("ws_1", null)).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  test("stores a result that is larger than an upload may be, within the room of its workspace", async () => {
+    await using setup = await open();
+    const files = setup.process();
+    const piece = new Uint8Array(4 * 1024 * 1024);
+    const sized = (size: number) => {
+      let left = size;
+      return pulledStream(() => {
+        const next = piece.subarray(0, Math.min(left, piece.length));
+        left -= next.length;
+        return next.length === 0 ? null : next;
+      });
+    };
+    const larger = bounds.fileBytesMax + 1;
+    await expect(files.create(owner, { ...facts, sizeBytes: larger }, sized(larger), never)).rejects.toMatchObject({
+      code: "request_too_large",
+    });
+    expect((await files.create(owner, facts, sized(larger), never)).sizeBytes).toBe(larger);
   });
 
   test("lists in pages, both orders and with every filter, and counts bytes", async () => {

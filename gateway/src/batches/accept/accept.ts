@@ -5,6 +5,7 @@ import {
   type BatchRow,
   batchPieceRows,
   batchRequestId,
+  bounds,
   type CallSignal,
   Failure,
   type Principal,
@@ -36,8 +37,8 @@ export interface NewBatch
   readonly signal: CallSignal;
 }
 
-/** The lease while rows are read, and the first rows that are stored together. */
-const acceptLeaseMs = 120_000;
+/** The lease while rows are read: longer than a body may take to arrive. It is renewed with the rows that are stored together. */
+const acceptLeaseMs = 2 * bounds.requestBodyTotalMs;
 const rowsStoredTogether = 100;
 
 /**
@@ -147,7 +148,7 @@ class Acceptance {
       ...{
         expiresAt: now + batchBounds.windowMs[api],
         deleteAt: now + batchBounds.retentionMs,
-        dueAt: now + 2 * acceptLeaseMs,
+        dueAt: now + acceptLeaseMs,
       },
     };
   }

@@ -4,14 +4,15 @@ import { batchLeaseMs } from "../run/own-run.ts";
 import type { LeasedBatch } from "../store/batch-writes.ts";
 import { type ResultLine, renderRow } from "./render-row.ts";
 
-/** Rows that are read at once. */
-const rowsPage = 32;
+/** Rows that are read at once: each may have batchBounds.resultBytesMax. */
+const rowsPage = 8;
 /** More than any batch can have. */
 const resultBytesMax = 64 * 1024 * 1024 * 1024;
 /** Default life of the files of a result, as at OpenAI. */
 const fileLifeMs = 30 * 24 * 3_600_000;
-/** Delay until the next try, if there is no room for the result. */
+/** Delay until the next try, if there is no room for the result, or its store is busy or down. */
 const fullMs = 300_000;
+const busyMs = 30_000;
 
 /**
  * Writes the result of a batch when all rows have ended, and ends the batch. It may be interrupted anywhere and repeated: equal rows give
@@ -28,12 +29,13 @@ export async function finishBatch(dependencies: BatchesOptions, leased: LeasedBa
       ? writeFiles(dependencies, leased, batch)
       : writeBlob(dependencies, leased));
   } catch (thrown) {
-    if (!(thrown instanceof Failure) || thrown.code !== "file_quota_exceeded") throw thrown;
-    observer.log("warn", "no room for the result of a batch; retrying", {
-      batch: batch.id,
-      workspace: batch.workspaceId,
+    if (!(thrown instanceof Failure)) throw thrown;
+    const { id, workspaceId } = batch;
+    observer.log("warn", "failed to store the result of a batch; retrying", {
+      ...{ batch: id, workspace: workspaceId, error: thrown },
     });
-    await store.step(leased, { dueAt: clock.now() + fullMs }, true);
+    const waitMs = thrown.code === "file_quota_exceeded" ? fullMs : busyMs;
+    await store.step(leased, { dueAt: clock.now() + waitMs }, true);
     return false;
   }
   const step: Partial<Batch> = { state: endState(batch), endedAt: clock.now(), inputHash: null, ...result };

@@ -18,7 +18,7 @@ import { readRow } from "../accept/judge-rows.ts";
 import { batchBounds } from "../batch-bounds.ts";
 import type { BatchHolds } from "../holds.ts";
 import type { BatchesOptions } from "../options.ts";
-import { pathModelOf, protocolOf, rowCall, withoutBudgets } from "../row-call.ts";
+import { maySend, pathModelOf, protocolOf, rowCall, withoutBudgets } from "../row-call.ts";
 import type { EndedRow, LeasedBatch } from "../store/batch-writes.ts";
 import type { Pauses } from "./pauses.ts";
 import { RowBodies } from "./row-bodies.ts";
@@ -355,16 +355,15 @@ export class OwnRun {
 
   /** null: the key may not call any more. */
   async #findPrincipal(): Promise<Principal | null> {
-    const { clock, principalOf } = this.#dependencies;
+    const { clock, principalOf, admission } = this.#dependencies;
     const nowMs = clock.monotonic();
     if (this.#principal === null || nowMs - this.#principal.atMs >= principalMs) {
       this.#principal = { found: await principalOf(this.#batch), atMs: nowMs };
+      // Rows are admitted without budgets, but their entries count.
+      if (this.#principal.found !== null) admission.countBudgets(this.#principal.found);
     }
     const { found } = this.#principal;
-    if (found === null) return null;
-    const { key, workspace } = found;
-    const isValid = key.enabled && workspace.enabled && (key.expiresAt === null || key.expiresAt > clock.now());
-    return isValid ? found : null;
+    return found !== null && maySend(found, clock.now()) ? found : null;
   }
 
   /** Waits until a row ends, which may make room in a limit, but not longer than `ms`. */

@@ -23,7 +23,7 @@ import {
 } from "#providers/index.ts";
 import { batchBodyOf, batchPlaceOf } from "#relay/index.ts";
 import { readRow } from "../accept/judge-rows.ts";
-import { pathModelOf, protocolOf, rowCall } from "../row-call.ts";
+import { maySend, pathModelOf, protocolOf, rowCall } from "../row-call.ts";
 import type { LeasedBatch } from "../store/batch-writes.ts";
 import { batchLeaseMs, type RunDependencies } from "./own-run.ts";
 import { RowBodies } from "./row-bodies.ts";
@@ -74,12 +74,26 @@ export class VendorRun {
   async advance(): Promise<"ended" | number> {
     const { upstreamId, vendorHash, submittedAt, state, expiresAt } = this.#batch;
     const now = this.#dependencies.clock.now();
+    const isAllowed = await this.#isAllowed(now);
     if (vendorHash !== null) return await this.#settlement.settle(vendorHash);
+    if (!isAllowed && state === "in_progress") {
+      await this.#dependencies.store.cancel(this.#batch.workspaceId, this.#batch.id, now);
+      return 0;
+    }
     if (upstreamId === null && submittedAt !== null) return await this.#search(submittedAt);
     if (upstreamId !== null) return now > expiresAt + lateMs ? await this.#giveUp() : await this.#poll(upstreamId);
     if (state === "canceling") return await this.#endRest("canceled");
     if (now > expiresAt) return await this.#endRest("expired");
     return await this.#submit();
+  }
+
+  /** Whether its key may still call. The budgets of the key count its entries in this process from now on. */
+  async #isAllowed(now: number): Promise<boolean> {
+    const { principalOf, admission } = this.#dependencies;
+    const principal = await principalOf(this.#batch);
+    if (principal === null) return false;
+    admission.countBudgets(principal);
+    return maySend(principal, now);
   }
 
   async #submit(): Promise<"ended" | number> {

@@ -2,7 +2,7 @@ import {
   type Batch,
   type BatchRow,
   batchRequestId,
-  type Failure,
+  Failure,
   type LedgerEntry,
   noUsage,
   type PriceVersion,
@@ -49,29 +49,45 @@ export class VendorSettlement {
     }
     const price = priceVersion === null ? null : await ledger.price(priceVersion);
     const together = rowsTogether[this.#dependencies.flavour];
-    let lines: BatchLine[] = [];
+    let lines = new Map<number, BatchLine>();
     let count = 0;
+    let unread = 0;
     for await (const { bytes } of jsonLines(stream)) {
       count++;
-      if (count <= vendorLines || bytes === null) continue;
-      const line = this.#adapter.readLine(bytes);
-      if (line !== null) lines.push(line);
-      if (lines.length < together) continue;
+      // The first line is ours.
+      if (count === 1) continue;
+      const line = bytes === null ? null : this.#adapter.readLine(bytes);
+      const position = line === null ? null : positionIn(this.#batch, line.customId);
+      if (line === null || position === null) unread++;
+      else if (count > vendorLines) lines.set(position, line);
+      if (lines.size < together) continue;
       if (!(await this.#settleLines(lines, count, price))) return retryMs;
-      lines = [];
+      lines = new Map();
     }
     if (!(await this.#settleLines(lines, count, price))) return retryMs;
-    await store.endPending(this.#batch.id, cancelAt === null ? "expired" : "canceled");
+    if (unread === 0) await store.endPending(this.#batch.id, cancelAt === null ? "expired" : "canceled");
+    else if ((await this.#endUnread(unread)) !== "ended") return retryMs;
     await blobs.remove(hash);
     return "ended";
   }
 
-  async #settleLines(lines: readonly BatchLine[], count: number, price: PriceVersion | null): Promise<boolean> {
+  /** Rows without a readable line were executed, so their input is charged. */
+  async #endUnread(lines: number): Promise<"ended" | number> {
+    const message = "a vendor's result has lines that cannot be read; rows without a line are charged as estimates";
+    this.#dependencies.observer.log("warn", message, { batch: this.#batch.id, lines });
+    const why = "The upstream's result has no readable answer to this request.";
+    return await this.endWith(new Failure("upstream_error", why), 502, true);
+  }
+
+  async #settleLines(
+    lines: ReadonlyMap<number, BatchLine>,
+    count: number,
+    price: PriceVersion | null,
+  ): Promise<boolean> {
     const { store, observer, counts, clock } = this.#dependencies;
-    const byPosition = new Map(lines.map((line) => [positionOf(line.customId), line]));
-    const rows = await store.rowsAt(this.#batch.id, [...byPosition.keys()]);
+    const rows = await store.rowsAt(this.#batch.id, [...lines.keys()]);
     const settled = rows.flatMap((row) => {
-      const line = byPosition.get(row.position);
+      const line = lines.get(row.position);
       return line === undefined ? [] : [this.#settledRow(row, line, price)];
     });
     await store.renew(this.#leased, clock.now() + batchLeaseMs);
@@ -206,11 +222,16 @@ export class VendorSettlement {
   }
 }
 
-/** The name of a row at the vendor. Callers choose custom ids, and vendors have rules for them. */
-export function vendorNameOf({ position }: Pick<BatchRow, "position">): string {
-  return `row-${position}`;
+/**
+ * The name of a row at the vendor. Callers choose custom ids, and vendors have rules for them. The batch is part of the name, because the
+ * account may run batches of other workspaces, and one of them could be taken for this one.
+ */
+export function vendorNameOf({ batchId, position }: Pick<BatchRow, "batchId" | "position">): string {
+  return `row-${position}-${batchId.slice("batch_".length)}`;
 }
 
-function positionOf(name: string): number {
-  return Number(/^row-(\d+)$/.exec(name)?.[1] ?? -1);
+/** null: it is no row of the batch. */
+function positionIn({ id: batchId, total }: Batch, name: string): number | null {
+  const position = Number(/^row-(\d+)-/.exec(name)?.[1] ?? total);
+  return position < total && name === vendorNameOf({ batchId, position }) ? position : null;
 }

@@ -13,8 +13,10 @@ export class BatchVendor {
   calls = 0;
   /** Fails the creations of batches with this status, after it has created them if `created`. */
   failing: { readonly status: number; readonly created: boolean } | null = null;
-  /** What happens to a row. */
-  endOf: (customId: string) => "answered" | "failed" | "left" = () => "answered";
+  /** What happens to the row at this position. */
+  endOf: (position: number) => "answered" | "failed" | "left" = () => "answered";
+  /** Changes a line of a result. */
+  changeLine: (line: string, position: number) => string = (line) => line;
   readonly #files = new Map<string, string>();
   readonly #server = Bun.serve({ idleTimeout: 0, port: 0, fetch: (request) => this.#answer(request) });
 
@@ -103,8 +105,10 @@ export class BatchVendor {
   /** Unordered, as vendors write them. */
   #lines({ rows, status }: VendorBatch, line: (customId: string, model: unknown, end: string) => object): string {
     const lines = rows.toReversed().map(({ custom_id, body }) => {
-      const end = this.endOf(custom_id);
-      return JSON.stringify(line(custom_id, body["model"], end === "left" ? status : end));
+      const position = Number(custom_id.split("-")[1]);
+      const end = this.endOf(position);
+      const text = JSON.stringify(line(custom_id, body["model"], end === "left" ? status : end));
+      return this.changeLine(text, position);
     });
     return `${lines.join("\n")}\n`;
   }

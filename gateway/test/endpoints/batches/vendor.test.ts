@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { until } from "../../../../test/until.ts";
+import { MovedClock } from "../../moved-clock.ts";
 import { aliceKey, type Overrides, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 import * as messages from "../message-batches/ended.ts";
 import { chatRow, clientOf, createBatch, ended, linesOf } from "./batch-client.ts";
@@ -47,7 +48,7 @@ describe("OpenAI's batches", () => {
     const batch = await createBatch(client, many(180));
     await until(() => vendor.batches.length === 1);
     expect(vendor.batches[0]?.rows[7]).toMatchObject({
-      custom_id: "row-7",
+      custom_id: `row-7-${batch.id.slice("batch_".length)}`,
       body: { model: "vendor-model", max_tokens: 5 },
     });
     expect(gateway.gateway.outstanding()).toBe(1);
@@ -75,7 +76,7 @@ describe("OpenAI's batches", () => {
   });
 
   test("are canceled at the vendor; finished rows are charged, the others are free", async () => {
-    vendor.endOf = (name) => (name === "row-1" ? "answered" : name === "row-2" ? "failed" : "left");
+    vendor.endOf = (row) => (row === 1 ? "answered" : row === 2 ? "failed" : "left");
     gateway = await startGateway(config("openai"));
     const client = clientOf(gateway);
     const batch = await createBatch(client, many(4));
@@ -105,6 +106,52 @@ describe("OpenAI's batches", () => {
     expect(vendor.batches).toHaveLength(1);
   });
 
+  test("charge the input of rows that have no readable line in the result", async () => {
+    const megabytes = "x".repeat(9 * 1024 * 1024);
+    vendor.changeLine = (line, row) => {
+      if (row === 0) return line.slice(0, -1);
+      return row === 1 ? line.replace('"role":"assistant"', `"role":"assistant","more":"${megabytes}"`) : line;
+    };
+    gateway = await startGateway(config("openai"));
+    const client = clientOf(gateway);
+    const batch = await createBatch(client, many(3));
+    await until(() => vendor.batches.length === 1);
+    vendor.end();
+    const done = await ended(client, batch.id);
+    expect(done).toMatchObject({ status: "completed", request_counts: { total: 3, completed: 1, failed: 2 } });
+    const errors = await linesOf(client, done.error_file_id);
+    expect(errors.map(({ custom_id, response }) => [custom_id, response?.status_code])).toEqual([
+      ["row 0", 502],
+      ["row 1", 502],
+    ]);
+    const entries = (await gateway.entries()).filter(({ batchId }) => batchId === batch.id);
+    const sources = new Map(entries.map((entry) => [entry.customId, entry.usageSource]));
+    expect(sources).toEqual(
+      new Map([
+        ["row 2", "upstream"],
+        ["row 0", "estimated"],
+        ["row 1", "estimated"],
+      ]),
+    );
+    for (const { costNanoUsd } of entries) expect(costNanoUsd).toBeGreaterThan(0);
+  });
+
+  test("are not sent once their key is disabled", async () => {
+    vendor.failing = { status: 429, created: false };
+    const clock = new MovedClock();
+    gateway = await startGateway(config("openai", { clock }));
+    const batch = await createBatch(clientOf(gateway), many(2));
+    await until(() => vendor.failing === null);
+    const { kysely } = gateway.control.database;
+    const stored = () => kysely.selectFrom("batches").selectAll().where("id", "=", batch.id).executeTakeFirstOrThrow();
+    await kysely.updateTable("api_keys").set({ enabled: 0 }).execute();
+    await until(async () => {
+      clock.move(1_000);
+      return (await stored()).state === "canceled";
+    });
+    expect(vendor.batches).toHaveLength(0);
+  });
+
   test("that the vendor refuses end with its error, and are free", async () => {
     vendor.failing = { status: 400, created: false };
     gateway = await startGateway(config("openai"));
@@ -131,7 +178,7 @@ describe("OpenAI's batches", () => {
 });
 
 test("Anthropic's batches run rows at half the price, and their results come from the account's own address", async () => {
-  vendor.endOf = (name) => (name === "row-1" ? "failed" : "answered");
+  vendor.endOf = (row) => (row === 1 ? "failed" : "answered");
   gateway = await startGateway(config("anthropic"));
   const client = new Anthropic({ apiKey: aliceKey, baseURL: gateway.url, maxRetries: 0 });
   const params = { model: "claude-test", max_tokens: 5, messages: [{ role: "user" as const, content: "hi" }] };
@@ -139,7 +186,10 @@ test("Anthropic's batches run rows at half the price, and their results come fro
     requests: ["a", "b", "c"].map((custom_id) => ({ custom_id, params })),
   });
   await until(() => vendor.batches.length === 1);
-  expect(vendor.batches[0]?.rows[0]).toEqual({ custom_id: "row-0", body: { ...params, model: "vendor-claude" } });
+  expect(vendor.batches[0]?.rows[0]).toEqual({
+    custom_id: `row-0-${id.slice("msgbatch_".length)}`,
+    body: { ...params, model: "vendor-claude" },
+  });
   vendor.end();
   expect((await messages.ended(client, id)).request_counts).toMatchObject({ succeeded: 2, errored: 1 });
   const types: string[] = [];
@@ -148,6 +198,22 @@ test("Anthropic's batches run rows at half the price, and their results come fro
   expect(types).toEqual(["a succeeded", "b errored", "c succeeded"]);
   const entries = (await gateway.entries()).filter(({ batchId }) => batchId !== undefined);
   expect(entries.map(({ costNanoUsd }) => costNanoUsd).sort()).toEqual([0, rowCost / 2, rowCost / 2]);
+});
+
+test("Anthropic's batch without an answer to its creation never gets the answers of another one in the same account", async () => {
+  vendor.failing = { status: 502, created: false };
+  gateway = await startGateway(config("anthropic"));
+  const client = new Anthropic({ apiKey: aliceKey, baseURL: gateway.url, maxRetries: 0 });
+  const params = { model: "claude-test", max_tokens: 5, messages: [{ role: "user" as const, content: "hi" }] };
+  const requests = ["a", "b"].map((custom_id) => ({ custom_id, params }));
+  const { id } = await client.messages.batches.create({ requests });
+  await until(() => vendor.failing === null);
+  // Of another gateway, and of another workspace of this one.
+  const foreign = ["row-0", "row-1-01ARZ3NDEKTSV4RRFFQ69G5FAV"].map((custom_id) => ({ custom_id, body: params }));
+  vendor.batches.push({ id: "foreign", ourId: null, rows: foreign, createdAt: Date.now(), status: "completed" });
+  expect((await messages.ended(client, id)).request_counts).toMatchObject({ succeeded: 0, errored: 2 });
+  const results = await (await gateway.get(`/v1/messages/batches/${id}/results`)).text();
+  expect(results).not.toContain("row-");
 });
 
 test("rows of callers with guardrails are run by the gateway, which checks their answers", async () => {
