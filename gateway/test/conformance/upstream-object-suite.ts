@@ -34,6 +34,32 @@ export function upstreamObjectSuite(name: string, make: StoreFixtureFactory): vo
       expect(await store.find("ws_other", ["resp_1"])).toEqual([]);
     });
 
+    test("lists a workspace's objects of one kind by their time of record, in pages, without expired ones", async () => {
+      await using fixture = await make();
+      const at = (minutes: number, id: string, change: Partial<AttemptObject> = {}, workspaceId?: string) =>
+        ledgerEntry(`e-${id}`, {
+          endedAt: newYear + minutes * 60_000,
+          objects: [storedObject(id, { kind: "container", expiresAt: null, ...change })],
+          ...(workspaceId === undefined ? {} : { workspaceId }),
+        });
+      const first = at(1, "cntr_1");
+      await fixture.ledgerStore.insert([
+        ...[first, at(2, "cntr_3"), at(2, "cntr_2"), at(3, "skill_1", { kind: "skill" })],
+        ...[at(4, "cntr_4", { expiresAt: newYear }), at(5, "cntr_5", {}, "ws_other")],
+      ]);
+      const store = createUpstreamObjectStore(fixture.database);
+      const now = newYear + 3_600_000;
+      const query = { kind: "container", providers: [first.provider], now, limit: 2 } as const;
+      const page = async (after: { createdAt: number; id: string } | null, isOldestFirst = false) =>
+        await store.list(first.workspaceId, { ...query, after, isOldestFirst });
+      const newest = await page(null);
+      expect(newest.map(({ id }) => id)).toEqual(["cntr_3", "cntr_2"]);
+      expect((await page(newest[1] ?? null)).map(({ id }) => id)).toEqual(["cntr_1"]);
+      expect((await page(null, true)).map(({ id }) => id)).toEqual(["cntr_1", "cntr_2"]);
+      const elsewhere = { ...query, providers: ["other"], after: null, isOldestFirst: false };
+      expect(await store.list(first.workspaceId, elsewhere)).toEqual([]);
+    });
+
     test("returns an object of two workspaces to each as its own", async () => {
       await using fixture = await make();
       const own = ledgerEntry("a", { objects: [storedObject("resp_1", { inputTokens: 1 })] });

@@ -54,7 +54,14 @@ export interface PassThroughRoute {
   /** The provider's signature covers the body, so it has to be held. */
   readonly isSigned: boolean;
   /** Set for a call under `/v1` for an object that the vendor stores. `object` null: the path names none, or none with a record. */
-  readonly owned?: { readonly endpoint: ObjectEndpoint; readonly object: UpstreamObject | null };
+  readonly owned?: OwnedRoute;
+}
+
+interface OwnedRoute {
+  readonly endpoint: ObjectEndpoint;
+  readonly object: UpstreamObject | null;
+  /** The name of the workspace's file in the path, with the name of the account's copy that replaces it. */
+  readonly fileNames: ReadonlyMap<string, string>;
 }
 
 /**

@@ -36,12 +36,15 @@ export async function withFileCopies(
   original: PassThroughCall,
 ): Promise<PassThroughCall> {
   const { call, route, body } = original;
-  if (call.files === undefined || !(body instanceof Uint8Array)) return original;
+  const inPath = route.owned?.fileNames ?? new Map<string, string>();
+  if (call.files === undefined || !(body instanceof Uint8Array)) {
+    return inPath.size === 0 ? original : { ...original, fileNames: inPath };
+  }
   const { provider } = route;
   const api = fileApiOf(provider.kind);
   if (api === null) throw new Failure("unsupported_by_model", "The provider stores no files.", { param: "file_id" });
   const { copies } = dependencies.files();
-  const names = new Map<string, string>();
+  const names = new Map(inPath);
   await Promise.all(
     [...call.files].map(async ([name, file]) => {
       names.set(name, (await copies.at(file, provider, api, call.signal)).uri);

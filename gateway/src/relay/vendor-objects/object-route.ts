@@ -5,9 +5,10 @@ import {
   type Model,
   type Principal,
   type Provider,
+  storedFileId,
   type UpstreamObject,
 } from "#core/index.ts";
-import { allowsObject } from "#providers/index.ts";
+import { allowsObject, fileApiOf } from "#providers/index.ts";
 import type { RelayDependencies } from "../call.ts";
 import { type PassThroughRoute, passThroughRoute } from "../pass-through/pass-through-call.ts";
 import { type ObjectEndpoint, objectCollections } from "./object-endpoints.ts";
@@ -41,9 +42,30 @@ export async function objectRoute(dependencies: RelayDependencies, request: Obje
   let object: UpstreamObject | null = null;
   if (id === null) provider = accountOfNew(accounts, request);
   else ({ provider, object } = await accountOf(dependencies, accounts, request, id));
-  const route = passThroughRoute(dependencies, provider.id, path, query);
-  return { ...route, isShared: true, owned: { endpoint, object } };
+  const { sentPath, fileNames } = await replaceFileInPath(dependencies, request, provider);
+  const route = passThroughRoute(dependencies, provider.id, sentPath, query);
+  return { ...route, isShared: true, owned: { endpoint, object, fileNames } };
 }
+
+/** Vector stores name their files by the ids of the account's copies. Throws Failure. */
+async function replaceFileInPath(
+  dependencies: RelayDependencies,
+  { path, principal, signal }: ObjectRequest,
+  provider: Provider,
+): Promise<{ readonly sentPath: string; readonly fileNames: ReadonlyMap<string, string> }> {
+  const [, before = "", name = "", after = ""] = filePath.exec(path) ?? [];
+  const id = storedFileId(name);
+  const api = fileApiOf(provider.kind);
+  const none = { sentPath: path, fileNames: new Map<string, string>() };
+  if (id === null || api === null) return none;
+  const files = dependencies.files();
+  const [file] = await files.find(principal.workspace.id, [id]);
+  if (file === undefined || file.status !== "ready") return none;
+  const { uri } = await files.copies.at(file, provider, api, signal);
+  return { sentPath: `${before}${encodeURIComponent(uri)}${after}`, fileNames: new Map([[name, uri]]) };
+}
+
+const filePath = /^(\/v1\/vector_stores\/[^/]+\/files\/)([^/]+)(.*)$/;
 
 /** The id of the object in a path; null: the path is its collection. Throws Failure not_found. */
 function idIn({ collection, path: pattern }: ObjectEndpoint, path: string): string | null {

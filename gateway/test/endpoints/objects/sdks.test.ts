@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { aliceKey, type StartedGateway } from "../../started-gateway.ts";
-import { bearer, startFilesGateway, strangerKey } from "../files/files-gateway.ts";
+import { bearer, powerlessKey, startFilesGateway, strangerKey } from "../files/files-gateway.ts";
 
 /** The vendors' documented examples, run with their own SDKs. */
 let gateway: StartedGateway;
@@ -106,6 +106,10 @@ test("vector stores: files and searches, named by the workspace's ids", async ()
   const store = await client.vectorStores.create({ name: "docs" });
   const added = await client.vectorStores.files.create(store.id, { file_id: file.id });
   expect(added.id).toBe(file.id);
+  expect((await client.vectorStores.files.retrieve(file.id, { vector_store_id: store.id })).id).toBe(file.id);
+  expect((await client.vectorStores.files.delete(file.id, { vector_store_id: store.id })).id).toBe(file.id);
+  expect(await statusOf(client.vectorStores.files.retrieve(file.id, { vector_store_id: store.id }))).toBe(404);
+  await client.vectorStores.fileBatches.create(store.id, { file_ids: [file.id] });
   expect((await client.vectorStores.search(store.id, { query: "text" })).data.length).toBe(1);
   expect(await idsOf(client.vectorStores.list())).toEqual([store.id]);
   expect(await statusOf(openAi(strangerKey).vectorStores.search(store.id, { query: "text" }))).toBe(404);
@@ -120,4 +124,11 @@ test("leaves an object that its vendor has lost out of the list", async () => {
   await fetch(`${vendor}/v1/containers/${id}`, { method: "DELETE", headers: bearer("sk-upstream-of-openai") });
   expect(await idsOf(client.containers.list())).not.toContain(id);
   expect(await statusOf(client.containers.retrieve(id))).toBe(404);
+});
+
+test("an object is missing for a key of its workspace that may call no model of the account", async () => {
+  const { id } = await openAi().conversations.create({});
+  expect(await statusOf(openAi(powerlessKey).conversations.retrieve(id))).toBe(404);
+  expect(await statusOf(openAi(powerlessKey).conversations.create({}))).toBe(404);
+  expect(await statusOf(openAi("sk-wrong").conversations.retrieve(id))).toBe(401);
 });
