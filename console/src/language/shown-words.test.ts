@@ -180,6 +180,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // An example of JSON.
   "features/models/detail/capabilities-button.tsx": ['{ "resolutions": ["720p", "1080p"], "durations": [5, 10] }'],
   "features/batches/list/batch-call.ts": ["Hello", "curl"],
+  "features/files/upload-call.ts": ["curl"],
   "features/settings/sample-call.ts": ["curl", '\\ -H "Authorization: Bearer $SLUICE_ADMIN_TOKEN"'],
   // A type of secret.
   "features/settings/user-actions.tsx": ["link"],

@@ -5,6 +5,7 @@ import {
   IconBox,
   IconBuilding,
   IconChartBar,
+  IconFiles,
   IconGauge,
   IconHistory,
   IconHome,
@@ -29,6 +30,7 @@ interface PageEntry {
     | "/playground"
     | "/media"
     | "/batches"
+    | "/files"
     | "/connect"
     | "/keys"
     | "/models"
@@ -75,6 +77,7 @@ const pageGroups: readonly PageGroup[] = [
       { to: "/playground", label: t("shell.pages.playground"), icon: IconMessages, needs: "member", shortcut: "p" },
       { to: "/media", label: t("shell.pages.media"), icon: IconMovie, needs: "viewer", shortcut: "v", when: "media" },
       { to: "/batches", label: t("shell.pages.batches"), icon: IconStack2, needs: "viewer", shortcut: "j" },
+      { to: "/files", label: t("shell.pages.files"), icon: IconFiles, needs: "viewer", shortcut: "f" },
     ],
   },
   {

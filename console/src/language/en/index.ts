@@ -9,6 +9,7 @@ import { catalog } from "./catalog.ts";
 import { components } from "./components.ts";
 import { connect } from "./connect.ts";
 import { device } from "./device.ts";
+import { files } from "./files.ts";
 import { firstRun } from "./first-run.ts";
 import { formats } from "./formats.ts";
 import { guardrails } from "./guardrails.ts";
@@ -52,6 +53,7 @@ export const en = {
   components,
   connect,
   device,
+  files,
   firstRun,
   formats,
   guardrails,

@@ -82,6 +82,7 @@ export const shell = {
     people: "People",
     media: "Media",
     batches: "Batches",
+    files: "Files",
     alerts: "Alerts",
     limits: "Limits",
     guardrails: "Guardrails",

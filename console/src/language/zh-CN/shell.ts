@@ -84,6 +84,7 @@ export const shell: Translation<typeof english> = {
     people: "人员",
     media: "媒体",
     batches: "批处理",
+    files: "文件",
     alerts: "告警",
     limits: "限额",
     guardrails: "防护规则",

@@ -1,4 +1,4 @@
-import { Button } from "@mantine/core";
+import { Button, Stack } from "@mantine/core";
 import type { BatchDetail } from "@sluice/contract";
 import { Link } from "@tanstack/react-router";
 import { Facts } from "../../../components/facts.tsx";
@@ -23,22 +23,28 @@ export function BatchRows({ batch }: { readonly batch: BatchDetail }) {
         )
       }
     >
-      <BatchProgress rows={rows} />
-      <Facts
-        facts={[
-          { name: t("batches.rows.total"), value: <Count value={rows.total} /> },
-          { name: t("batches.rows.succeeded"), value: <Count value={rows.succeeded} /> },
-          { name: t("batches.rows.failed"), value: <Count value={rows.failed} /> },
-          ...(isOpen(batch) ? [{ name: t("batches.rows.open"), value: <Count value={rows.open} /> }] : []),
-          ...(rows.canceled > 0 ? [{ name: t("batches.rows.canceled"), value: <Count value={rows.canceled} /> }] : []),
-          ...(rows.expired > 0 ? [{ name: t("batches.rows.expired"), value: <Count value={rows.expired} /> }] : []),
-          {
-            name: isOpen(batch) ? t("batches.facts.cost") : t("batches.facts.finalCost"),
-            value: <Money usd={batch.cost_usd} />,
-          },
-          ...(isOpen(batch) ? [{ name: t("batches.facts.reserved"), value: <Money usd={batch.reserved_usd} /> }] : []),
-        ]}
-      />
+      <Stack gap="md">
+        <BatchProgress rows={rows} />
+        <Facts
+          facts={[
+            { name: t("batches.rows.total"), value: <Count value={rows.total} /> },
+            { name: t("batches.rows.succeeded"), value: <Count value={rows.succeeded} /> },
+            { name: t("batches.rows.failed"), value: <Count value={rows.failed} /> },
+            ...(isOpen(batch) ? [{ name: t("batches.rows.open"), value: <Count value={rows.open} /> }] : []),
+            ...(rows.canceled > 0
+              ? [{ name: t("batches.rows.canceled"), value: <Count value={rows.canceled} /> }]
+              : []),
+            ...(rows.expired > 0 ? [{ name: t("batches.rows.expired"), value: <Count value={rows.expired} /> }] : []),
+            {
+              name: isOpen(batch) ? t("batches.facts.cost") : t("batches.facts.finalCost"),
+              value: <Money usd={batch.cost_usd} />,
+            },
+            ...(isOpen(batch)
+              ? [{ name: t("batches.facts.reserved"), value: <Money usd={batch.reserved_usd} /> }]
+              : []),
+          ]}
+        />
+      </Stack>
     </Section>
   );
 }
