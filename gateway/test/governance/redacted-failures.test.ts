@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { until } from "../../../test/until.ts";
 import { startVendor, type Vendor } from "../endpoints/providers/vendor.ts";
 import { openSocket } from "../endpoints/responses-socket/socket-gateway.ts";
 import { settledTask } from "../endpoints/video-tasks/video-gateway.ts";
@@ -78,12 +79,20 @@ beforeAll(async () => {
         return { ...account, api_key: key, settings: { ...account.settings, ...settings } };
       }),
       { ...providerAt("clips", "ark", { url }), api_key: key, settings },
+      {
+        ...providerAt("own-batches", scripts.messages.kind, { url }),
+        ...{ api_key: key, settings: { ...settings, batches: true } },
+      },
     ],
     models: [
       ...accounts.map(({ id, upstream }) => ({
         name: id,
         deployments: [{ provider: id, upstream_model: scripts[upstream].upstreamModel }],
       })),
+      {
+        name: "own-batches",
+        deployments: [{ provider: "own-batches", upstream_model: scripts.messages.upstreamModel }],
+      },
       {
         name: "clip",
         type: "video" as const,
@@ -186,6 +195,10 @@ const places: Readonly<Record<string, () => Promise<string>>> = {
     const headers = { authorization: `Bearer ${callersKey}` };
     return JSON.stringify(await settledTask({ ...gateway, get: (path) => gateway.get(path, headers) }, made.id));
   },
+  "batches/accept/accept.ts": () => batchResults(fresh("messages")),
+  "batches/result/render-row.ts": () => batchResults(fresh("messages")),
+  "batches/run/own-run.ts": () => batchResults(fresh("messages")),
+  "batches/run/vendor-settlement.ts": () => batchResults("own-batches"),
   "relay/attempt/answer-stream.ts": async () =>
     (await failing("chat", "after content")) + (await failing("responses", "after content")),
   "relay/attempt/upstream-refusal.ts": () => failing("messages", "429"),
@@ -211,6 +224,28 @@ const fresh = (upstream: DialectName): string => `${upstream}-${++used}`;
 async function failing(upstream: DialectName, way: ErrorForm): Promise<string> {
   answerError(upstream, way);
   return shown(await ask(...calls.chat(fresh(upstream))));
+}
+
+/**
+ * The results of a batch with a row that the upstream refuses, and one that the gateway refuses. Rows run without the caller's key, so
+ * no upstream can quote it.
+ */
+async function batchResults(model: string): Promise<string> {
+  answer(json({ type: "error", error: { type: "api_error", message: ofAccount } }), { status: 400 });
+  const params = { max_tokens: 9, messages: [{ role: "user", content: "hi" }] };
+  const requests = [
+    { custom_id: "upstream", params: { ...params, model } },
+    { custom_id: "gateway", params: { ...params, model: "no-such-model" } },
+  ];
+  const made = await ask("/v1/messages/batches", { requests });
+  const { id } = (await made.clone().json()) as { id: string };
+  const headers = { authorization: `Bearer ${callersKey}`, "anthropic-version": "2023-06-01" };
+  const results = await until(async () => {
+    const answered = await gateway.get(`/v1/messages/batches/${id}/results`, headers);
+    return answered.status === 200 ? shown(answered) : null;
+  });
+  expect(results.match(/"errored"/g)).toHaveLength(2);
+  return (await shown(made)) + results;
 }
 
 async function responseObjects(): Promise<string> {
