@@ -81,9 +81,12 @@ async function appliedMigrations(database: Database): Promise<readonly string[]>
 }
 
 async function hasMigrations({ kysely, flavour }: Database): Promise<boolean> {
-  if (flavour.name === "sqlite") return (await kysely.introspection.getTables()).some(({ name }) => name === table);
-  // Only in the search path: other schemas may have such a table.
-  const { rows } = await sql<{ found: number }>`select to_regclass(${table}) is not null as found`.execute(kysely);
+  const found =
+    flavour.name === "sqlite"
+      ? sql<number>`exists (select 1 from sqlite_master where type = 'table' and name = ${table})`
+      : // Only in the search path: other schemas may have such a table.
+        sql<number>`to_regclass(${table}) is not null`;
+  const { rows } = await sql<{ found: number }>`select ${found} as found`.execute(kysely);
   return rows[0]?.found === 1;
 }
 
