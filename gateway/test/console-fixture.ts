@@ -3,11 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BodyInput, consoleRoutes, type QueryInput, type RouteId, urlOf } from "@sluice/contract";
 import { Hono } from "hono";
+import { sql } from "kysely";
 import { createMemoryTries } from "#coordination/index.ts";
 import { asFailure, type ConfigSnapshot, Failure, failureAnswer } from "#core/index.ts";
 import { type ControlStore, createControlStore, createPeopleStore, type PeopleStore } from "#directory/index.ts";
 import type { LedgerStore, User, Vault } from "#ports/index.ts";
-import { createLedgerStore, type Database, openVault } from "#storage/index.ts";
+import { createLedgerStore, type Database, migrate, openDatabase, openVault } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import type { ConsoleDependencies } from "../src/admin/dependencies.ts";
 import { type AdminEnv, type Handlers, mountHandlers } from "../src/admin/handlers/calls.ts";
@@ -15,7 +16,7 @@ import { consoleHandlers } from "../src/admin/handlers/console-handlers.ts";
 import { kindDefaults } from "../src/main/config-checks.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { createHeaderSignIn, type HeaderSignIn, sessionHeader } from "./header-sign-in.ts";
-import { openMigrated } from "./migrated.ts";
+import { migratedFile } from "./migrated.ts";
 
 /**
  * The test users. Viewer, member, admin and owner have that role in the workspace acme; the stranger owns the
@@ -105,13 +106,11 @@ export async function openConsoleFixture(
   const ids = createIds(clock);
   const vault = openVault({ masterKey: null, dataDir: directory });
   const databasePath = join(directory, "sluice.db");
-  const database = await openMigrated(databasePath);
+  const { acme, other, users } = await writeSeeded(databasePath);
+  const database = openDatabase({ path: databasePath });
   const controlStore = createControlStore({ database, vault, clock, ids, kindDefaults });
   const people = createPeopleStore({ database, clock, ids });
-  const signIn = createHeaderSignIn(database, () => clock.now());
-  const acme = await controlStore.addWorkspace({ slug: "acme", name: "Acme" }, auditSource);
-  const other = await controlStore.addWorkspace({ slug: "other", name: "Other" }, auditSource);
-  const users = await makeUsers(signIn, people, acme.id, other.id);
+  const signIn = createHeaderSignIn(database, () => clock.now(), fixtureUsers.length);
   let configSnapshot = await controlStore.configSnapshot();
   const refresh = async (): Promise<void> => {
     configSnapshot = await controlStore.configSnapshot();
@@ -161,6 +160,33 @@ export async function openConsoleFixture(
     },
   };
 }
+
+type Seeds = Pick<FixtureGateway, "acme" | "other" | "users">;
+
+let seeds: Seeds | null = null;
+
+/** Creating the users and workspaces takes more processor time than most tests, so a process does it once and copies the file. */
+async function writeSeeded(path: string): Promise<Seeds> {
+  await writeSeededFile(path);
+  if (seeds === null) throw new Error("the seeds are missing");
+  return seeds;
+}
+
+const writeSeededFile = migratedFile(async (database) => {
+  await migrate(database);
+  const clock = new FakeClock();
+  const ids = createIds(clock);
+  // Workspaces and users contain no secrets, so this key encrypts nothing.
+  const vault = openVault({ masterKey: "0".repeat(64), dataDir: tmpdir() });
+  const controlStore = createControlStore({ database, vault, clock, ids, kindDefaults });
+  const people = createPeopleStore({ database, clock, ids });
+  const acme = await controlStore.addWorkspace({ slug: "acme", name: "Acme" }, auditSource);
+  const other = await controlStore.addWorkspace({ slug: "other", name: "Other" }, auditSource);
+  const signIn = createHeaderSignIn(database, () => clock.now());
+  seeds = { acme, other, users: await makeUsers(signIn, people, acme.id, other.id) };
+  // Closing does not do this while there are prepared statements.
+  await sql`pragma wal_checkpoint(truncate)`.execute(database.kysely);
+});
 
 async function makeUsers(
   signIn: HeaderSignIn,

@@ -11,9 +11,9 @@ export interface HeaderSignIn extends SignIn {
   removeUser(userId: string): Promise<void>;
 }
 
-/** Users in the real table. A header selects the user of a request. */
-export function createHeaderSignIn(database: Database, now: () => number): HeaderSignIn {
-  let made = 0;
+/** Users in the real table, of which `made` exist. A header selects the user of a request. */
+export function createHeaderSignIn(database: Database, now: () => number, made = 0): HeaderSignIn {
+  let userCount = made;
   return {
     handle: async () => new Response(null, { status: 404 }),
     async session(request): Promise<SignedIn | null> {
@@ -30,7 +30,7 @@ export function createHeaderSignIn(database: Database, now: () => number): Heade
     sessionsOf: async () => [],
     methods: () => ({ password: true, passkey: true, oidc: [] }),
     async createUser({ email, name }): Promise<User> {
-      const id = `usr_${++made}`;
+      const id = `usr_${++userCount}`;
       const time = new Date(now()).toISOString();
       const { numInsertedOrUpdatedRows: inserted } = await database.kysely
         .insertInto("auth_users")
