@@ -78,6 +78,9 @@ const sentences: Readonly<Record<ConsoleLanguage, Sentences>> = {
       text("guardrail") === ""
         ? `Calls${within(" of ", "")} would have been refused by a rule in shadow mode: ${text("rule")}. They were served.`
         : `Guardrail ${text("guardrail")}, in shadow mode, found something in calls${within(" of ", "")}. The calls did not change.`,
+    // workspace, batch, name, failed, rows, percent
+    batch_rows_failed: ({ text, number, percent, within }) =>
+      `${percent("percent")} of the rows of batch ${text("name") || text("batch")}${within(" of ", "")} failed: ${number("failed")} of ${number("rows")}.`,
   },
   "zh-CN": {
     budget: ({ text, usd, percent }) =>
@@ -112,6 +115,8 @@ const sentences: Readonly<Record<ConsoleLanguage, Sentences>> = {
       text("guardrail") === ""
         ? `${within("", " ")}有调用本应被影子模式的规则拒绝：${text("rule")}。调用已照常放行。`
         : `影子模式的防护规则 ${text("guardrail")} 命中了${within(" ", " 的")}调用，调用未被改变。`,
+    batch_rows_failed: ({ text, number, percent, within }) =>
+      `${within("", " 的")}批处理 ${text("name") || text("batch")} 有 ${percent("percent")} 的行失败（${number("failed")} / ${number("rows")}）。`,
   },
 };
 

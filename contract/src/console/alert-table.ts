@@ -11,6 +11,7 @@ export const alertKinds = [
   "guardrail_findings",
   "guardrail_failure",
   "shadow",
+  "batch_rows_failed",
 ] as const;
 export type AlertKind = (typeof alertKinds)[number];
 
@@ -68,6 +69,8 @@ export function alertPage({ kind, facts }: AlertSubject, workspace: string | nul
       return at("/guardrails", `tab=findings&guardrail=${encodeURIComponent(text("guardrail_id"))}&verdict=failed`);
     case "shadow":
       return shadowPage(facts, at);
+    case "batch_rows_failed":
+      return at(`/batches/${encodeURIComponent(text("batch"))}`);
   }
 }
 

@@ -81,6 +81,13 @@ const condition = z
     z
       .strictObject({ kind: z.literal("shadow") })
       .describe("The first event of each guardrail, limit, budget and grant in shadow mode, until a day without one."),
+    z
+      .strictObject({
+        kind: z.literal("batch_rows_failed"),
+        percent: share.describe("Percent of the rows that have run."),
+        min_rows: z.int().min(1).max(100_000).describe("Fewer rows raise no alert."),
+      })
+      .describe("A batch with failed rows, until an hour after its end."),
   ])
   .describe("The condition that raises an alert. `provider_down` is for rules of the installation only.");
 export type AlertCondition = z.infer<typeof condition>;

@@ -4,6 +4,7 @@ import type { ActiveLease, Clock, Leadership, Observer } from "#ports/index.ts";
 import type { AlertLog, AlertState, StoredAlert } from "./alert-log.ts";
 import type { AlertSender } from "./alert-sender.ts";
 import type { AlertSettings, StoredChannel, StoredRule } from "./alert-settings.ts";
+import { type BatchSources, batchRowFindings } from "./batch-findings.ts";
 import {
   type BudgetSources,
   type BudgetUse,
@@ -34,6 +35,7 @@ export interface AlertWatchOptions
   extends BudgetSources,
     Omit<TrafficSources, "reports">,
     DeliverySources,
+    BatchSources,
     Omit<GuardrailSources, "reports"> {
   readonly reports: TrafficSources["reports"] & GuardrailSources["reports"];
   readonly settings: AlertSettings;
@@ -56,6 +58,7 @@ const everyMs: Readonly<Partial<Record<AlertKind, number>>> = {
   guardrail_findings: 60_000,
   guardrail_failure: 60_000,
   shadow: 60_000,
+  batch_rows_failed: 60_000,
 };
 
 /** An alert resolves when its condition has not held for this long, so that it does not open and resolve in turns. */
@@ -227,6 +230,8 @@ export class AlertWatch {
         return await guardrailFailures({ workspaceId, condition }, options, now);
       case "shadow":
         return await shadowFindings({ workspaceId }, options, now);
+      case "batch_rows_failed":
+        return await batchRowFindings({ workspaceId, condition }, options, now);
     }
   }
 

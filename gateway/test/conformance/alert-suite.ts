@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { type AlertCondition, shadowRefusedPrefix } from "@sluice/contract";
+import { createBatchStore } from "#batches/index.ts";
 import { createLeadership } from "#coordination/index.ts";
-import type { GuardrailCheckEntry } from "#core/index.ts";
+import type { Batch, GuardrailCheckEntry } from "#core/index.ts";
 import { createPeopleStore } from "#directory/index.ts";
 import { createLeases } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
@@ -256,6 +257,25 @@ export function alertSuite(name: string, make: StoreFixtureFactory): void {
       expect(alerts.bodies()[0]?.data.url).toBe(
         "https://sluice.example/console/guardrails?workspace=acme&tab=findings&guardrail=grl_keys&verdict=failed",
       );
+    });
+
+    withAlerts("reports a batch with many failed rows, until an hour after its end", async (alerts) => {
+      const { acme, other, clock, database } = alerts;
+      await alerts.rule({ kind: "batch_rows_failed", percent: 20, min_rows: 10 });
+      const batches = createBatchStore({ database });
+      const create = (name: string, workspaceId: string, rows: Pick<Batch, "succeeded" | "errored">) =>
+        batches.create(batchOf(name, workspaceId, clock.now(), rows), "a process", clock.now() + hourMs);
+      const failing = await create("failing", acme.id, { succeeded: 8, errored: 2 });
+      await create("good", acme.id, { succeeded: 90, errored: 10 });
+      await create("few", other.id, { succeeded: 0, errored: 9 });
+      await alerts.pass(1);
+      expect(alerts.texts()).toEqual(["20% of the rows of batch failing of acme failed: 2 of 10."]);
+      expect(alerts.bodies()[0]?.data.url).toBe("https://sluice.example/console/batches/batch_failing?workspace=acme");
+      await batches.step(failing, { state: "completed", endedAt: clock.now() }, true);
+      await alerts.pass(30);
+      expect(alerts.texts()).toHaveLength(1);
+      await alerts.pass(40);
+      expect(alerts.texts().slice(1)).toEqual(["Resolved: 20% of the rows of batch failing of acme failed: 2 of 10."]);
     });
 
     withAlerts(
@@ -785,4 +805,22 @@ export function alertSuite(name: string, make: StoreFixtureFactory): void {
       for (const text of [JSON.stringify(stored), JSON.stringify(rows)]) expect(text).not.toMatch(/secret/);
     });
   });
+}
+
+function batchOf(
+  displayName: string,
+  workspaceId: string,
+  now: number,
+  rows: Pick<Batch, "succeeded" | "errored">,
+): Batch {
+  return {
+    ...{ id: `batch_${displayName}`, workspaceId, groupId: "grp_1", keyId: "key_1", displayName, ...rows },
+    ...{ api: "openai", endpoint: "chat", model: "gpt", state: "in_progress", userAgent: "", total: 100 },
+    ...{ metadata: {}, headers: {}, tags: {}, errors: [], holds: [], canceled: 0, expired: 0, costNanoUsd: 0 },
+    ...{ inputFileId: null, inputHash: null, outputHash: null, outputBytes: 0, outputFileId: null, errorFileId: null },
+    ...{ outputLifeMs: null, provider: null, deployment: null, upstreamModel: null, priceVersion: null },
+    ...{ uploadId: null, submittedAt: null, upstreamId: null, vendorHash: null, vendorBytes: 0, vendorLines: 0 },
+    ...{ createdAt: now, startedAt: now, finalizingAt: null, endedAt: null, cancelAt: null, dueAt: now },
+    ...{ expiresAt: now + dayMs, deleteAt: now + 29 * dayMs },
+  };
 }

@@ -104,6 +104,20 @@ export function ConditionFields(props: RuleFieldsProps) {
           whole
         />
       );
+    case "batch_rows_failed":
+      return (
+        <Group grow align="flex-start">
+          <Figure {...props} name="errorPercent" label={t("alerts.form.rowPercent")} max={100} suffix="%" />
+          <Figure
+            {...props}
+            name="minRequests"
+            label={t("alerts.form.minRows")}
+            help={t("alerts.form.minRowsHelp")}
+            max={100_000}
+            whole
+          />
+        </Group>
+      );
     case "guardrail_findings":
       return (
         <>

@@ -107,6 +107,8 @@ function conditionWords({ condition }: AlertRule): string {
       return t("alerts.rules.conditions.guardrail_failure", { count: condition.failures, minutes: condition.minutes });
     case "shadow":
       return t("alerts.rules.conditions.shadow");
+    case "batch_rows_failed":
+      return t("alerts.rules.conditions.batch_rows_failed", { percent: formatPercent(condition.percent) });
   }
 }
 

@@ -34,6 +34,7 @@ test("a rule of any type passes through its form unchanged", () => {
     { kind: "guardrail_findings", requests: 5, minutes: 10 },
     { kind: "guardrail_failure", failures: 2, minutes: 5, guardrail: "grl_1" },
     { kind: "shadow" },
+    { kind: "batch_rows_failed", percent: 10, min_rows: 50 },
   ];
   for (const condition of conditions) {
     const { id: _id, workspace: _workspace, open: _open, created_at: _at, ...fields } = { ...rule, condition };

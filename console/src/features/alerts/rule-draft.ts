@@ -106,6 +106,8 @@ function fieldsOf(condition: AlertCondition): Partial<RuleDraft> {
       return { ...guardrailOf(condition), findings: condition.requests, verdict: condition.verdict ?? null };
     case "guardrail_failure":
       return { ...guardrailOf(condition), failures: condition.failures };
+    case "batch_rows_failed":
+      return { errorPercent: condition.percent, minRequests: condition.min_rows };
     case "shadow":
       return {};
   }
@@ -188,6 +190,8 @@ function conditionOf(draft: RuleDraft): AlertCondition {
     }
     case "guardrail_failure":
       return { kind, failures: draft.failures ?? 0, minutes: window.minutes, ...filterBy("guardrail") };
+    case "batch_rows_failed":
+      return { kind, percent: draft.errorPercent ?? 0, min_rows: window.min_requests };
     case "shadow":
       return { kind };
   }
@@ -242,5 +246,7 @@ function numbersOf(draft: RuleDraft): readonly (number | null)[] {
       return [draft.findings, minutes];
     case "guardrail_failure":
       return [draft.failures, minutes];
+    case "batch_rows_failed":
+      return [draft.errorPercent, minRequests];
   }
 }

@@ -29,6 +29,7 @@ const onlyByRules: ReadonlySet<string> = new Set([
   "spend_anomaly",
   "guardrail_findings",
   "guardrail_failure",
+  "batch_rows_failed",
 ]);
 
 /** Attaches alerts to the finding about the same object, so that nothing is listed twice. */
