@@ -98,8 +98,6 @@ export function mountHandlers(app: Hono<AdminEnv>, handlers: Handlers, options: 
 
 function mountCall(app: Hono<AdminEnv>, id: RouteId, handler: Handler<RouteId>, options: MountOptions): void {
   const spec: Route = consoleRoutes[id];
-  const bodyRules = spec.body === undefined ? [] : fieldRules(spec.body);
-  const answerRules = fieldRules(spec.answer);
   app.on(spec.method, spec.path.replace(/\{([a-z]+)\}/g, ":$1"), async (c) => {
     const request = c.req.raw;
     if (spec.method !== "GET") checkStateChange(request, options.publicUrl);
@@ -107,9 +105,9 @@ function mountCall(app: Hono<AdminEnv>, id: RouteId, handler: Handler<RouteId>, 
     const { held } = call;
     const query = spec.query === undefined ? undefined : readAs(spec.query, queryOf(request));
     const body = spec.body === undefined ? undefined : readAs(spec.body, await bodyOf(request, spec.bodyBytesMax));
-    refuseFields(body, bodyRules, held);
+    if (spec.body !== undefined) refuseFields(body, fieldRules(spec.body), held);
     const answer = (await handler({ ...call, query, body } as ConsoleCall<RouteId>)) ?? {};
-    const seen = withoutFields(answer, answerRules, held);
+    const seen = withoutFields(answer, fieldRules(spec.answer), held);
     return Response.json(seen, { status: spec.status ?? 200, headers: { "cache-control": "no-store" } });
   });
 }
@@ -207,10 +205,16 @@ interface FieldRule {
   readonly needs: Need;
 }
 
+/** Collected at the first call of a route, because collecting the rules of every route would delay the start of the gateway. */
+const collected = new WeakMap<z.ZodType, readonly FieldRule[]>();
+
 function fieldRules(schema: z.ZodType): readonly FieldRule[] {
+  const existing = collected.get(schema);
+  if (existing !== undefined) return existing;
   const rules: FieldRule[] = [];
   collectRules(schema, [], rules, 0);
-  return Object.freeze(rules);
+  collected.set(schema, Object.freeze(rules));
+  return rules;
 }
 
 const depthMax = 12;
