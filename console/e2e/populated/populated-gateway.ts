@@ -1,6 +1,7 @@
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import { password, type SignedInUser, signInAs } from "../signed-in-user.ts";
 import { type StartedGateway, startGateway } from "../started-gateway.ts";
+import { createBatch } from "./batches.ts";
 import { addCatalog } from "./catalog.ts";
 import { createVideoTasks } from "./media.ts";
 import { addTenants, type Tenants } from "./tenants.ts";
@@ -17,6 +18,8 @@ export interface PopulatedGateway {
   readonly requestId: string;
   /** A video task that succeeded. */
   readonly taskId: string;
+  /** A batch that has ended. */
+  readonly batchId: string;
   stop(): Promise<void>;
 }
 
@@ -34,7 +37,8 @@ export async function startPopulatedGateway(): Promise<PopulatedGateway> {
     const tenants = await addTenants(ada, gateway.url);
     const requestId = await sendTraffic(gateway.url, tenants, simulator);
     const taskId = await createVideoTasks(ada, callsWith(gateway.url, tenants), simulator);
-    return { gateway, simulator, ada, tenants, requestId, taskId, stop };
+    const batchId = await createBatch(ada, gateway.url, tenants);
+    return { gateway, simulator, ada, tenants, requestId, taskId, batchId, stop };
   } catch (cause) {
     await stop();
     throw cause;
