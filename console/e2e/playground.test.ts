@@ -23,6 +23,7 @@ models:
   - { name: a-completion, type: completion, deployments: [{ provider: sounds }], price: { input: 1, output: 2 } }
   - { name: a-rerank, type: rerank, deployments: [{ provider: sounds }], price: { input: 1 } }
   - { name: a-moderation, type: moderation, deployments: [{ provider: sounds }], price: { request: 1 } }
+  - { name: a-decision, type: decision, deployments: [{ provider: sounds }], price: { input: 1 } }
   - { name: a-transcription, type: transcription, deployments: [{ provider: sounds }], price: { audio_input: 3, output: 5 } }
   - { name: a-speech, type: speech, deployments: [{ provider: sounds }], price: { character: 15 } }
 workspaces:
@@ -92,6 +93,18 @@ describe.skipIf(noBrowser !== null)("the playground for every type of model", ()
     await page.getByText("note.txt is not a PNG, JPEG, WebP or GIF image.").waitFor();
     // Browsers do not report the same file again unless the input was reset.
     expect(await filesInBoxes()).toBe(0);
+  });
+
+  test("a decision shows how probable each statement is", async () => {
+    await open("decision");
+    await page.getByRole("textbox", { name: "Text" }).fill("the parcel arrived");
+    await page.getByRole("textbox", { name: "Statements" }).fill("the parcel arrived\nrefuse this");
+    await page.getByRole("button", { name: "Decide" }).click();
+    const rows = page.getByRole("list", { name: "Probabilities" }).getByRole("listitem");
+    await rows.last().waitFor();
+    expect(await rows.first().innerText()).toContain("0.99");
+    expect(await rows.last().innerText()).toContain("The model refused to answer");
+    expect(await factsOf(page)).toMatchObject({ "input tokens": "8", cost: "$0.000008" });
   });
 
   test("a completion streams between prompt and suffix, and can be stopped", async () => {
