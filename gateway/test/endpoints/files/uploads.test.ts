@@ -141,8 +141,18 @@ describe("Gemini's resumable uploads", () => {
     ];
     for (const at of wrong) expect((await piece(at)).status).toBe(401);
     expect((await piece(url)).headers.get("x-goog-upload-size-received")).toBe("3");
-    // The token does not start uploads.
     expect((await piece(url)).status).toBe(400);
+    // A token that began uploads would never end.
+    const again = await fetch(url, {
+      method: "POST",
+      headers: {
+        "x-goog-upload-command": "start",
+        "x-goog-upload-protocol": "resumable",
+        "content-type": "application/json",
+      },
+      body: "{}",
+    });
+    expect([again.status, again.headers.get("x-goog-upload-url")]).toEqual([400, null]);
     for (const at of [url, other]) expect((await send(String(at), "cancel", 3)).status).toBe(200);
   });
 

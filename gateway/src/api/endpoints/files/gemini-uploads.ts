@@ -26,6 +26,11 @@ export const uploadGeminiFile = withKey((exchange, principal) => {
 
 async function start(exchange: Exchange, principal: Principal, words: ReadonlySet<string>): Promise<Response> {
   const { request, dependencies } = exchange;
+  // The token of one upload must not begin another: the new one would have a new token.
+  if (new URLSearchParams(exchange.query).has("upload_id")) {
+    const why = "This is the address of an upload that has begun. Begin another one at the address without a query.";
+    throw new Failure("invalid_request", why, { param: "upload_id" });
+  }
   if (words.size > 1 || request.headers.get("x-goog-upload-protocol")?.toLowerCase() !== "resumable") {
     const why = "Only resumable uploads are supported: send X-Goog-Upload-Protocol: resumable and the command start.";
     throw new Failure("invalid_request", why, { param: "x-goog-upload-protocol" });
