@@ -3,7 +3,7 @@ import { route } from "./route.ts";
 import { batchStates } from "./states.ts";
 import { at, count, id, pageOf, pageQuery, usd } from "./words.ts";
 
-export const consoleBatchSchema = z.object({
+const consoleBatchSchema = z.object({
   id: id.describe("`batch_…`, as `batch_id` of its requests."),
   api_id: id.describe("The id in its own API, such as `msgbatch_…`."),
   api: z.enum(["openai", "anthropic", "gemini"]),
@@ -30,7 +30,7 @@ export const consoleBatchSchema = z.object({
 });
 export type ConsoleBatch = z.infer<typeof consoleBatchSchema>;
 
-export const batchDetailSchema = consoleBatchSchema.extend({
+const batchDetailSchema = consoleBatchSchema.extend({
   reserved_usd: usd.describe("Held for rows that have not ended, in pieces of 1,000 rows. 0 if it has ended."),
   input_file: z.string().nullable().describe("`file-…` with its rows. null: they were part of the request."),
   metadata: z.record(z.string(), z.string()),

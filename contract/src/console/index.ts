@@ -33,6 +33,7 @@ export * from "./scheduled-reports.ts";
 export * from "./session.ts";
 export * from "./settings.ts";
 export * from "./states.ts";
+export * from "./stored-objects.ts";
 export * from "./usage.ts";
 export * from "./views.ts";
 export { decidedKeysMax, type LeaverKeyAction, type LeaverKeys, type Person } from "./words.ts";

@@ -23,6 +23,7 @@ import type { PathNames } from "./route.ts";
 import { scheduledReportRoutes } from "./scheduled-reports.ts";
 import { sessionRoutes } from "./session.ts";
 import { settingsRoutes } from "./settings.ts";
+import { storedObjectRoutes } from "./stored-objects.ts";
 import { usageRoutes } from "./usage.ts";
 import { viewRoutes } from "./views.ts";
 import { workspaceRoutes } from "./workspaces.ts";
@@ -47,6 +48,7 @@ export const consoleRoutes = {
   ...mediaRoutes,
   ...fileRoutes,
   ...batchRoutes,
+  ...storedObjectRoutes,
   ...alertRoutes,
   ...guardrailRoutes,
   ...guardrailFindingRoutes,

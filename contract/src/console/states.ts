@@ -42,7 +42,9 @@ export const batchStates = [
   ...(["in_progress", "canceling", "finalizing"] as const),
   ...(["completed", "canceled", "expired", "failed"] as const),
 ] as const;
-export type ShownBatchState = (typeof batchStates)[number];
+
+/** Objects that a vendor stores for later calls, and that are listed. */
+export const storedObjectKinds = ["conversation", "container", "skill", "vector_store"] as const;
 
 /** `user_agent`: family of clients. `tag`: values of one tag. */
 export const usageDimensions = [

@@ -19,6 +19,7 @@ import type {
   ReportStore,
   SignIn,
   StaticFiles,
+  UpstreamObjectStore,
   Vault,
 } from "#ports/index.ts";
 import type { ProviderProbe } from "#provider-client/index.ts";
@@ -65,6 +66,7 @@ export interface ConsoleDependencies {
   readonly router: Pick<Router, "states">;
   readonly videos: VideoTasks;
   readonly assets: Assets;
+  readonly objectStore: Pick<UpstreamObjectStore, "newest">;
   readonly workspaceFiles: Pick<Files, "list" | "totals" | "delete">;
   readonly batches: Pick<Batches, "find" | "page" | "facts" | "cancel" | "resultPart">;
   readonly probe: ProviderProbe;

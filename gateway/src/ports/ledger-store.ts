@@ -107,12 +107,23 @@ export interface UpstreamObjectQuery {
   readonly isOldestFirst: boolean;
 }
 
+/** The objects of several kinds; `visiblePerson`: only objects of this person and objects without a person. */
+interface NewestObjectsQuery {
+  readonly kinds: readonly UpstreamObjectKind[];
+  readonly now: number;
+  readonly limit: number;
+  readonly keyId?: string;
+  readonly visiblePerson?: string;
+}
+
 /** Objects that vendors keep for later calls. Most are written by `LedgerStore.insert`. */
 export interface UpstreamObjectStore {
   /** Objects of the workspace with these ids, in any order, possibly expired. */
   find(workspaceId: string, ids: readonly string[]): Promise<readonly UpstreamObject[]>;
   /** Objects of the workspace that have not expired at `now`, by their time of record and then by id. */
   list(workspaceId: string, query: UpstreamObjectQuery): Promise<readonly UpstreamObject[]>;
+  /** Objects that have not expired, newest first. The kinds `conversation`, `container`, `skill` and `vector_store` have an index. */
+  newest(workspaceId: string, query: NewestObjectsQuery): Promise<readonly UpstreamObject[]>;
   /** Writes an object without an entry. Does nothing if a newer record exists. */
   put(object: UpstreamObject): Promise<void>;
   /** Removes objects that expired before `now` (Unix milliseconds) in batches. Resolves to the number removed. */

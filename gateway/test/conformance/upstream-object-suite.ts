@@ -34,6 +34,31 @@ export function upstreamObjectSuite(name: string, make: StoreFixtureFactory): vo
       expect(await store.find("ws_other", ["resp_1"])).toEqual([]);
     });
 
+    test("returns the newest objects of several kinds, of a key or visible to a person", async () => {
+      await using fixture = await make();
+      const entry = (name: string, kind: AttemptObject["kind"], change: object, expiresAt: number | null = null) =>
+        ledgerEntry(name, { objects: [storedObject(name, { kind, expiresAt })], ...change });
+      const entries = [
+        entry("conv_1", "conversation", { endedAt: newYear + 1, keyId: "key_1", personId: "usr_ada" }),
+        entry("cntr_2", "container", { endedAt: newYear + 2, keyId: "key_2", personId: "usr_bob" }),
+        entry("conv_3", "conversation", { endedAt: newYear + 3, keyId: "key_2" }),
+        entry("conv_4", "conversation", { endedAt: newYear + 4 }, newYear + 5),
+        entry("resp_5", "response", { endedAt: newYear + 5 }),
+      ];
+      await fixture.ledgerStore.insert(entries);
+      const store = createUpstreamObjectStore(fixture.database);
+      const workspaceId = entries[0]?.workspaceId ?? "";
+      const newest = async (change: object) => {
+        const query = { kinds: ["conversation", "container"] as const, now: newYear + 60_000, limit: 10, ...change };
+        return (await store.newest(workspaceId, query)).map(({ id }) => id);
+      };
+      expect(await newest({})).toEqual(["conv_3", "cntr_2", "conv_1"]);
+      expect(await newest({ limit: 2 })).toEqual(["conv_3", "cntr_2"]);
+      expect(await newest({ keyId: "key_2" })).toEqual(["conv_3", "cntr_2"]);
+      expect(await newest({ visiblePerson: "usr_ada" })).toEqual(["conv_3", "conv_1"]);
+      expect(await store.newest("ws_other", { kinds: ["container"], now: 0, limit: 10 })).toEqual([]);
+    });
+
     test("lists a workspace's objects of one kind by their time of record, in pages, without expired ones", async () => {
       await using fixture = await make();
       const at = (minutes: number, id: string, change: Partial<AttemptObject> = {}, workspaceId?: string) =>

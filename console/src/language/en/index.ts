@@ -36,6 +36,7 @@ import { settings } from "./settings.ts";
 import { shell } from "./shell.ts";
 import { signIn } from "./sign-in.ts";
 import { snippets } from "./snippets.ts";
+import { storedObjects } from "./stored-objects.ts";
 import { tasks } from "./tasks.ts";
 import { usage } from "./usage.ts";
 import { workspaces } from "./workspaces.ts";
@@ -80,6 +81,7 @@ export const en = {
   shell,
   signIn,
   snippets,
+  storedObjects,
   tasks,
   usage,
   workspaces,

@@ -38,6 +38,7 @@ import { settings } from "./settings.ts";
 import { shell } from "./shell.ts";
 import { signIn } from "./sign-in.ts";
 import { snippets } from "./snippets.ts";
+import { storedObjects } from "./stored-objects.ts";
 import { tasks } from "./tasks.ts";
 import { usage } from "./usage.ts";
 import { workspaces } from "./workspaces.ts";
@@ -82,6 +83,7 @@ export const zhCN: ConsoleTexts & { readonly kinds: ProviderWords } = {
   shell,
   signIn,
   snippets,
+  storedObjects,
   tasks,
   usage,
   workspaces,

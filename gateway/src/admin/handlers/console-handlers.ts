@@ -24,6 +24,7 @@ import { requestSessionHandlers } from "./request-session-handlers.ts";
 import { scheduledReportHandlers } from "./scheduled-report-handlers.ts";
 import { sessionHandlers } from "./session-handlers.ts";
 import { settingsHandlers } from "./settings-handlers.ts";
+import { storedObjectHandlers } from "./stored-object-handlers.ts";
 import { systemHandlers } from "./system-handlers.ts";
 import { tokenHandlers } from "./token-handlers.ts";
 import { usageHandlers } from "./usage-handlers.ts";
@@ -58,6 +59,7 @@ export function consoleHandlers(dependencies: ConsoleDependencies): Handlers {
     ...mediaHandlers(dependencies),
     ...fileHandlers(dependencies),
     ...batchHandlers(dependencies),
+    ...storedObjectHandlers(dependencies),
     ...settingsHandlers(dependencies),
     ...systemHandlers(dependencies),
     ...agentHandlers(dependencies),

@@ -1,5 +1,5 @@
 import { type CompiledQuery, sql } from "kysely";
-import { columnsOf, membersOf } from "#core/index.ts";
+import { columnsOf, membersOf, type UpstreamObject } from "#core/index.ts";
 import type { UpstreamObjectStore } from "#ports/index.ts";
 import { type Connection, type Database, deleteInBatches } from "../database/database.ts";
 import type { Row } from "../database/schema.ts";
@@ -143,6 +143,25 @@ export function createUpstreamObjectStore(database: Database): UpstreamObjectSto
       }
       const found = await rows.orderBy("created_at", direction).orderBy("id", direction).limit(limit).execute();
       return found.map((row) => membersOf(row));
+    },
+    async newest(workspaceId, { kinds, now, limit, keyId, visiblePerson }) {
+      const found: UpstreamObject[] = [];
+      for (const kind of kinds) {
+        let rows = reading
+          .selectFrom("upstream_objects")
+          .select(columns)
+          .where("workspace_id", "=", workspaceId)
+          // SQLite uses a partial index only if its condition is in the statement.
+          .where("kind", "=", sql.lit(kind))
+          .where((eb) => eb.or([eb("expires_at", "is", null), eb("expires_at", ">", now)]));
+        if (keyId !== undefined) rows = rows.where("key_id", "=", keyId);
+        if (visiblePerson !== undefined) {
+          rows = rows.where((eb) => eb.or([eb("person_id", "is", null), eb("person_id", "=", visiblePerson)]));
+        }
+        const newest = await rows.orderBy("created_at", "desc").limit(limit).execute();
+        found.push(...newest.map((row) => membersOf(row) as UpstreamObject));
+      }
+      return found.toSorted((one, other) => other.createdAt - one.createdAt).slice(0, limit);
     },
     put: (object) => write(kysely, [{ ...columnsOf(object), masked: object.masked ?? null }]),
     prune: (now) =>

@@ -9,6 +9,7 @@ import { t } from "../../../language/areas/keys.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
 import { AppliedGuardrails } from "../../guardrails/applied-guardrails.tsx";
+import { StoredObjects } from "../../stored-objects/stored-objects.tsx";
 import { type CreatedKey, KeyCreated } from "../key-created.tsx";
 import { KeyStatus, ServiceMark } from "../key-status.tsx";
 import { useKeyLock } from "../own-key.ts";
@@ -69,6 +70,7 @@ export default function KeyPage() {
       <KeyUsage item={key} />
       {workspace.may("admin") && <KeySessions item={key} />}
       <KeyLimits item={key} />
+      <StoredObjects workspace={key.workspace.slug} of={key.id} />
       <KeyModels item={key} />
       {key.state !== "revoked" && (
         <AppliedGuardrails workspace={key.workspace.slug} of={{ group: key.group.id, key: key.id }} />

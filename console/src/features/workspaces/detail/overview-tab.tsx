@@ -13,6 +13,7 @@ import { useSession } from "../../../session/session-context.tsx";
 import { AppliedGuardrails } from "../../guardrails/applied-guardrails.tsx";
 import { budgetWords, limitWords } from "../../keys/limit-words.ts";
 import { LimitUsageList } from "../../limits/limit-usage-list.tsx";
+import { StoredObjects } from "../../stored-objects/stored-objects.tsx";
 import { roleHeld } from "../role-words.ts";
 import { WorkspaceEnd } from "./workspace-end.tsx";
 
@@ -54,6 +55,7 @@ export function OverviewTab({ workspace }: { readonly workspace: ConsoleWorkspac
       </Section>
       <WorkspaceLimits workspace={workspace} />
       <AppliedGuardrails workspace={workspace.slug} />
+      <StoredObjects workspace={workspace.slug} />
       {user.administrator && workspace.managed_by !== "file" && <WorkspaceEnd workspace={workspace} />}
     </Stack>
   );

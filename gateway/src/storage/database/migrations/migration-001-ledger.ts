@@ -183,7 +183,7 @@ export function ledgerTables({ name }: Flavour): readonly string[] {
   constraint upstream_objects_key primary key (workspace_id, id)
 )`,
     `create index upstream_objects_listed on upstream_objects (workspace_id, kind, created_at)
-  where kind in ('container', 'skill', 'vector_store')`,
+  where kind in ('container', 'conversation', 'skill', 'vector_store')`,
     "create index upstream_objects_expiring on upstream_objects (expires_at) where expires_at is not null",
   ];
 }
