@@ -15,6 +15,7 @@ import type { FilesDependencies } from "./dependencies.ts";
 import { fileBytes, fileForm } from "./file-form.ts";
 
 interface RunningUpload {
+  readonly workspaceId: string;
   readonly copy: Promise<FileCopy>;
   readonly end: AbortController;
   waiting: number;
@@ -52,7 +53,7 @@ export class FileCopies {
     const key = `${file.id} ${provider.id}`;
     let running = this.#running.get(key);
     if (running === undefined) {
-      if (this.#running.size >= bounds.fileCopiesAtOnceMax) throw busy();
+      this.#requirePlace(file);
       const end = new AbortController();
       const made = this.#upload(file, provider, api, end.signal).finally(() => this.#running.delete(key));
       // Every call may have gone.
@@ -60,7 +61,7 @@ export class FileCopies {
         () => this.#counts.copied++,
         () => this.#counts.copyFailures++,
       );
-      running = { copy: made, end, waiting: 0 };
+      running = { workspaceId: file.workspaceId, copy: made, end, waiting: 0 };
       this.#running.set(key, running);
     }
     const upload = running;
@@ -76,6 +77,12 @@ export class FileCopies {
       upload.waiting--;
       if (upload.waiting === 0) upload.end.abort();
     }
+  }
+
+  /** Slow uploads of one workspace leave places for the others. */
+  #requirePlace({ workspaceId }: StoredFile): void {
+    const own = [...this.#running.values()].filter((upload) => upload.workspaceId === workspaceId).length;
+    if (own >= bounds.fileCopiesOfWorkspaceMax || this.#running.size >= bounds.fileCopiesAtOnceMax) throw busy();
   }
 
   /** Deletes a copy from its account. False: try again. Never throws. */

@@ -25,6 +25,7 @@ export const filesBounds = {
   filenameCharactersMax: 255,
   /** Files that are being copied to vendors' accounts, in one process, and the longest time for one. */
   fileCopiesAtOnceMax: 32,
+  fileCopiesOfWorkspaceMax: 8,
   fileCopyMs: 300_000,
   fileAnswerBytesMax: 256 * 1024,
   /** The first wait for a vendor that processes a file. */
