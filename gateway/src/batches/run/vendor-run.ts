@@ -6,6 +6,7 @@ import {
   bounds,
   Failure,
   LeaveSignal,
+  type Principal,
   type Provider,
   pulledStream,
 } from "#core/index.ts";
@@ -39,7 +40,7 @@ const unlistedMs = 600_000;
 const clockSlackMs = 120_000;
 /** A vendor that has not ended a batch this long after its expiry has lost it. */
 const lateMs = 3_600_000;
-const rowsPage = 100;
+const rowsPage = 25;
 const clocks = { connectMs: bounds.taskPollConnectMs, headersMs: 120_000, totalMs: 3_600_000 };
 const pieceMs = 120_000;
 const resultBytesMax = 16 * 1024 * 1024 * 1024;
@@ -145,7 +146,7 @@ export class VendorRun {
 
   /** Rows as the vendor gets them. A row that cannot be sent any more, because its model or grant has changed, is left out. */
   #lines(path: string): ReadableStream<Uint8Array> {
-    const { store, blobs } = this.#dependencies;
+    const { store, blobs, principalOf } = this.#dependencies;
     const bodies = new RowBodies(blobs, this.#batch.inputHash ?? "");
     let after = -1;
     let isFirst = true;
@@ -156,11 +157,15 @@ export class VendorRun {
         const last = rows.at(-1);
         if (last === undefined) return null;
         after = last.position;
+        const principal = await principalOf(this.#batch);
         const lines: string[] = [];
         for (const row of rows) {
-          const body = row.state === "pending" ? await this.#bodyOf(row, await bodies.of(row)) : null;
+          const isSent = row.state === "pending" && principal !== null;
+          const body = isSent ? await this.#bodyOf(row, await bodies.of(row), principal) : null;
           if (body !== null) lines.push(this.#adapter.row(vendorNameOf(row), path, body));
         }
+        // Other work has its turn between two pages.
+        await new Promise(setImmediate);
         if (lines.length === 0) continue;
         const text = lines.join(this.#adapter.separator);
         const begun = isFirst ? text : this.#adapter.separator + text;
@@ -170,10 +175,8 @@ export class VendorRun {
     });
   }
 
-  async #bodyOf(row: BatchRow, sent: Uint8Array): Promise<string | null> {
-    const { configSnapshot, principalOf, clock } = this.#dependencies;
-    const principal = await principalOf(this.#batch);
-    if (principal === null) return null;
+  async #bodyOf(row: BatchRow, sent: Uint8Array, principal: Principal): Promise<string | null> {
+    const { configSnapshot, clock } = this.#dependencies;
     const protocol = protocolOf(this.#batch);
     const pathModel = pathModelOf(this.#batch);
     const { facts, body } = await readRow(this.#dependencies, { protocol, principal, pathModel }, sent);
