@@ -30,18 +30,15 @@ const anthropicHeaders = { "anthropic-version": "2023-06-01" };
 const googleHeaders = { "x-goog-api-client": "google-genai-sdk/3.3.0" };
 
 const unknownPaths: readonly [method: string, path: string, headers: Record<string, string>, provider: string][] = [
-  ["POST", "/v1/files", {}, "openai"],
-  ["POST", "/v1/batches", {}, "openai"],
-  ["GET", "/v1/vector_stores", {}, "openai"],
+  ["GET", "/v1/fine_tuning/jobs", {}, "openai"],
+  ["POST", "/v1/evals", {}, "openai"],
   ["POST", "/v1/realtime/client_secrets", {}, "openai"],
-  ["POST", "/v1/files", anthropicHeaders, "claude"],
-  ["GET", "/v1/skills", anthropicHeaders, "claude"],
-  ["POST", "/v1/messages/batches", anthropicHeaders, "claude"],
+  ["GET", "/v1/agents", anthropicHeaders, "claude"],
+  ["POST", "/v1/sessions", anthropicHeaders, "claude"],
   ["POST", "/v1beta/cachedContents", {}, "google"],
-  ["GET", "/v1beta/files", googleHeaders, "google"],
-  ["POST", "/v1beta/models/gem:batchGenerateContent", {}, "google"],
+  ["GET", "/v1beta/fileSearchStores", googleHeaders, "google"],
   ["POST", "/v1beta/models/veo:predictLongRunning", {}, "google"],
-  ["POST", "/v1/models/gem:batchGenerateContent", googleHeaders, "google"],
+  ["POST", "/v1/models/veo:predictLongRunning", googleHeaders, "google"],
 ];
 
 function ask(method: string, path: string, headers: Record<string, string>, key: string | null): Promise<Response> {
@@ -97,14 +94,14 @@ describe("an unknown path", () => {
 
   test("suggests nothing else without a key", async () => {
     for (const key of [null, "sk-nobody-0123456789abcdefghij"]) {
-      const response = await ask("POST", "/v1/files", {}, key);
+      const response = await ask("POST", "/v1/evals", {}, key);
       expect(response.status).toBe(404);
-      expect(await errorIn(response)).toEqual({ message: "There is no POST /v1/files.", shape: "openai" });
+      expect(await errorIn(response)).toEqual({ message: "There is no POST /v1/evals.", shape: "openai" });
     }
   });
 
   test("is available at the suggested address", async () => {
-    const { message } = await errorIn(await ask("GET", "/v1/vector_stores", {}, aliceKey));
+    const { message } = await errorIn(await ask("GET", "/v1/fine_tuning/jobs", {}, aliceKey));
     const address = /at (\/v1\/providers\/\S+)\.$/.exec(message)?.[1] ?? "";
     const answer = await ask("GET", address, {}, aliceKey);
     // The simulated vendor does not have this path either and refuses it itself.

@@ -52,30 +52,7 @@ export function ConditionFields(props: RuleFieldsProps) {
         </>
       );
     case "spend_anomaly":
-      return (
-        <>
-          <SegmentedControl
-            aria-label={t("alerts.form.span")}
-            className="fit"
-            data={[
-              { value: "hour", label: t("alerts.form.spanHour") },
-              { value: "day", label: t("alerts.form.spanDay") },
-            ]}
-            value={draft.span}
-            onChange={(span) => onChange({ span: span === "hour" ? "hour" : "day" })}
-          />
-          <Figure
-            {...props}
-            name="factor"
-            label={t("alerts.form.factor")}
-            help={t("alerts.form.factorHelp")}
-            max={100}
-            suffix="×"
-          />
-          <Figure {...props} name="minUsd" label={t("alerts.form.minUsd")} max={1_000_000} prefix="$" />
-          <Filters {...props} />
-        </>
-      );
+      return <SpendAnomalyFields {...props} />;
     case "token_expiry":
       return (
         <>
@@ -105,60 +82,11 @@ export function ConditionFields(props: RuleFieldsProps) {
         />
       );
     case "batch_rows_failed":
-      return (
-        <Group grow align="flex-start">
-          <Figure {...props} name="errorPercent" label={t("alerts.form.rowPercent")} max={100} suffix="%" />
-          <Figure
-            {...props}
-            name="minRequests"
-            label={t("alerts.form.minRows")}
-            help={t("alerts.form.minRowsHelp")}
-            max={100_000}
-            whole
-          />
-        </Group>
-      );
+      return <BatchRowFields {...props} />;
     case "guardrail_findings":
-      return (
-        <>
-          <SegmentedControl
-            aria-label={t("alerts.form.verdict")}
-            className="fit"
-            data={verdictChoices.map((value) => ({ value, label: t(`alerts.form.verdicts.${value}`) }))}
-            value={draft.verdict ?? "any"}
-            onChange={(choice) => onChange({ verdict: verdicts.find((each) => each === choice) ?? null })}
-          />
-          <Group grow align="flex-start">
-            <Figure {...props} name="minutes" label={t("alerts.form.minutes")} max={60} whole />
-            <Figure
-              {...props}
-              name="findings"
-              label={t("alerts.form.findings")}
-              help={t("alerts.form.findingsHelp")}
-              max={100_000}
-              whole
-            />
-          </Group>
-          <GuardrailFilter {...props} />
-        </>
-      );
+      return <GuardrailFindingFields {...props} />;
     case "guardrail_failure":
-      return (
-        <>
-          <Group grow align="flex-start">
-            <Figure {...props} name="minutes" label={t("alerts.form.minutes")} max={60} whole />
-            <Figure
-              {...props}
-              name="failures"
-              label={t("alerts.form.failedChecks")}
-              help={t("alerts.form.failedChecksHelp")}
-              max={100_000}
-              whole
-            />
-          </Group>
-          <GuardrailFilter {...props} />
-        </>
-      );
+      return <GuardrailFailureFields {...props} />;
     case "shadow":
       return (
         <Text size="sm" c="dimmed">
@@ -166,6 +94,96 @@ export function ConditionFields(props: RuleFieldsProps) {
         </Text>
       );
   }
+}
+
+function SpendAnomalyFields(props: RuleFieldsProps) {
+  const { draft, onChange } = props;
+  return (
+    <>
+      <SegmentedControl
+        aria-label={t("alerts.form.span")}
+        className="fit"
+        data={[
+          { value: "hour", label: t("alerts.form.spanHour") },
+          { value: "day", label: t("alerts.form.spanDay") },
+        ]}
+        value={draft.span}
+        onChange={(span) => onChange({ span: span === "hour" ? "hour" : "day" })}
+      />
+      <Figure
+        {...props}
+        name="factor"
+        label={t("alerts.form.factor")}
+        help={t("alerts.form.factorHelp")}
+        max={100}
+        suffix="×"
+      />
+      <Figure {...props} name="minUsd" label={t("alerts.form.minUsd")} max={1_000_000} prefix="$" />
+      <Filters {...props} />
+    </>
+  );
+}
+
+function BatchRowFields(props: RuleFieldsProps) {
+  return (
+    <Group grow align="flex-start">
+      <Figure {...props} name="errorPercent" label={t("alerts.form.rowPercent")} max={100} suffix="%" />
+      <Figure
+        {...props}
+        name="minRequests"
+        label={t("alerts.form.minRows")}
+        help={t("alerts.form.minRowsHelp")}
+        max={100_000}
+        whole
+      />
+    </Group>
+  );
+}
+
+function GuardrailFindingFields(props: RuleFieldsProps) {
+  const { draft, onChange } = props;
+  return (
+    <>
+      <SegmentedControl
+        aria-label={t("alerts.form.verdict")}
+        className="fit"
+        data={verdictChoices.map((value) => ({ value, label: t(`alerts.form.verdicts.${value}`) }))}
+        value={draft.verdict ?? "any"}
+        onChange={(choice) => onChange({ verdict: verdicts.find((each) => each === choice) ?? null })}
+      />
+      <Group grow align="flex-start">
+        <Figure {...props} name="minutes" label={t("alerts.form.minutes")} max={60} whole />
+        <Figure
+          {...props}
+          name="findings"
+          label={t("alerts.form.findings")}
+          help={t("alerts.form.findingsHelp")}
+          max={100_000}
+          whole
+        />
+      </Group>
+      <GuardrailFilter {...props} />
+    </>
+  );
+}
+
+function GuardrailFailureFields(props: RuleFieldsProps) {
+  return (
+    <>
+      <Group grow align="flex-start">
+        <Figure {...props} name="minutes" label={t("alerts.form.minutes")} max={60} whole />
+        <Figure
+          {...props}
+          name="failures"
+          label={t("alerts.form.failedChecks")}
+          help={t("alerts.form.failedChecksHelp")}
+          max={100_000}
+          whole
+        />
+      </Group>
+      <GuardrailFilter {...props} />
+    </>
+  );
 }
 
 interface FigureProps extends RuleFieldsProps {

@@ -7,6 +7,7 @@ import {
 } from "@sluice/contract";
 import { IconDownload, IconShieldCheck } from "@tabler/icons-react";
 import { Link, type LinkProps } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { useCall } from "../../api/use-call.ts";
 import { usePages } from "../../api/use-pages.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
@@ -28,7 +29,6 @@ export function FindingsTab({ workspace }: { readonly workspace: string }) {
   const { by, query } = useFindingsView();
   const search = useUrlSearch();
   const findings = useCall("guardrails.findings", { params: { workspace }, query: { ...query, by }, keepBefore: true });
-  const checks = usePages("guardrails.checks", { params: { workspace }, query });
   const narrowed = (dimension: FindingsDimension, id: string): LinkProps => ({
     to: "/guardrails",
     search: { ...search, ...narrowedTo(dimension, id) },
@@ -105,32 +105,41 @@ export function FindingsTab({ workspace }: { readonly workspace: string }) {
           />
         </Section>
       </SimpleGrid>
-      <Section
-        id="findings-list"
-        title={t("guardrails.findings.label")}
-        description={t("guardrails.findings.help")}
-        actions={
-          <Button
-            component="a"
-            variant="default"
-            href={`${guardrailChecksCsvPath(workspace)}${writeSearch({ ...query })}`}
-            download
-            leftSection={<IconDownload size={14} aria-hidden />}
-          >
-            {t("guardrails.findings.csv")}
-          </Button>
-        }
-        flush
-      >
-        <DataTable
-          label={t("guardrails.findings.label")}
-          columns={listColumns}
-          rows={checks}
-          rowKey={({ id }) => id}
-          empty={none}
-        />
-      </Section>
+      <FindingsList workspace={workspace} none={none} />
     </Stack>
+  );
+}
+
+/** Every check that found something or failed. */
+function FindingsList({ workspace, none }: { readonly workspace: string; readonly none: ReactNode }) {
+  const { query } = useFindingsView();
+  const checks = usePages("guardrails.checks", { params: { workspace }, query });
+  return (
+    <Section
+      id="findings-list"
+      title={t("guardrails.findings.label")}
+      description={t("guardrails.findings.help")}
+      actions={
+        <Button
+          component="a"
+          variant="default"
+          href={`${guardrailChecksCsvPath(workspace)}${writeSearch({ ...query })}`}
+          download
+          leftSection={<IconDownload size={14} aria-hidden />}
+        >
+          {t("guardrails.findings.csv")}
+        </Button>
+      }
+      flush
+    >
+      <DataTable
+        label={t("guardrails.findings.label")}
+        columns={listColumns}
+        rows={checks}
+        rowKey={({ id }) => id}
+        empty={none}
+      />
+    </Section>
   );
 }
 

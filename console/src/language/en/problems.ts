@@ -61,6 +61,8 @@ export const problems = {
   /** For an error response without a message. */
   noExplanation: "The gateway returned {status} without an explanation.",
   advice: {
+    file_expired: "Upload the file again, with a longer lifetime if necessary.",
+    file_quota_exceeded: "Delete files, or ask an administrator for a larger files.workspace_gigabytes.",
     asset_not_found: "It may have been deleted, or it belongs to another workspace.",
     budget_exceeded: "Wait until the budget resets, or ask an administrator to raise it.",
     budget_held: "Wait a moment, then try again.",

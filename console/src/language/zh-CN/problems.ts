@@ -59,6 +59,8 @@ export const problems: Translation<typeof english> = {
   unknown: "出现错误。",
   noExplanation: "网关返回 {status}，没有说明。",
   advice: {
+    file_expired: "请重新上传该文件；如有需要，请设置更长的有效期。",
+    file_quota_exceeded: "请删除一些文件，或请管理员调高 files.workspace_gigabytes。",
     asset_not_found: "它可能已被删除，或属于其他工作区。",
     budget_exceeded: "请等待预算重置，或联系管理员提高预算。",
     budget_held: "请稍候再试。",

@@ -11,7 +11,7 @@ import { endpointWords } from "../endpoint-words.ts";
 import { KeyLink } from "../key-link.tsx";
 import { isFallback, modelOf, modelWords } from "../model-words.ts";
 import { OutcomeCell } from "../outcome.tsx";
-import { FactList } from "./fact-list.tsx";
+import { type Fact, FactList } from "./fact-list.tsx";
 import { tokenClass } from "./token-classes.ts";
 
 interface AttemptFactsProps {
@@ -80,26 +80,7 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
         ],
         [t("requests.attempt.servedModel"), attempt.served_model],
         [t("requests.attempt.served"), attempt.served],
-        [
-          t("requests.attempt.vendorCost"),
-          attempt.vendor_cost_usd === null ? null : <Money key="vendorCost" usd={attempt.vendor_cost_usd} />,
-        ],
-        [
-          t("requests.attempt.ownCost"),
-          attempt.own_cost_usd === null ? null : <Money key="ownCost" usd={attempt.own_cost_usd} />,
-        ],
-        [
-          t("requests.attempt.cacheSaved"),
-          attempt.cache_saved_usd === null ? null : <Money key="cacheSaved" usd={attempt.cache_saved_usd} />,
-        ],
-        [
-          t("requests.attempt.costSource"),
-          attempt.cost_source === "vendor" ? t("requests.attempt.costOfVendor") : null,
-        ],
-        [
-          t("requests.attempt.unpriced"),
-          attempt.unpriced.length === 0 ? null : attempt.unpriced.map(unpricedWord).join(", "),
-        ],
+        ...costFacts(attempt),
         [t("requests.attempt.program"), attempt.user_agent],
         [
           t("requests.attempt.tags"),
@@ -128,6 +109,28 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
       ]}
     />
   );
+}
+
+function costFacts(attempt: AttemptDetail): readonly Fact[] {
+  return [
+    [
+      t("requests.attempt.vendorCost"),
+      attempt.vendor_cost_usd === null ? null : <Money key="vendorCost" usd={attempt.vendor_cost_usd} />,
+    ],
+    [
+      t("requests.attempt.ownCost"),
+      attempt.own_cost_usd === null ? null : <Money key="ownCost" usd={attempt.own_cost_usd} />,
+    ],
+    [
+      t("requests.attempt.cacheSaved"),
+      attempt.cache_saved_usd === null ? null : <Money key="cacheSaved" usd={attempt.cache_saved_usd} />,
+    ],
+    [t("requests.attempt.costSource"), attempt.cost_source === "vendor" ? t("requests.attempt.costOfVendor") : null],
+    [
+      t("requests.attempt.unpriced"),
+      attempt.unpriced.length === 0 ? null : attempt.unpriced.map(unpricedWord).join(", "),
+    ],
+  ];
 }
 
 /** A usage class, or a served tier with an assumed price. */
