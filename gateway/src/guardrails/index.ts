@@ -11,5 +11,5 @@ export { GuardedStream } from "./guarded-stream.ts";
 export { type InspectAsk, inspectBody } from "./inspect-body.ts";
 export { type CapturedAsk, type CapturedOutcome, inspectCaptured } from "./inspect-captured.ts";
 export type { JudgedText } from "./judged-texts.ts";
-export { appliesToCaller, isLocating, policyOf } from "./policy.ts";
+export { appliesToCaller, isLocating, policyOf, type SidePolicy } from "./policy.ts";
 export { type RemoteVerdict, readWebhookVerdict } from "./webhook-verdict.ts";

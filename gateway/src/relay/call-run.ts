@@ -25,14 +25,9 @@ import { matchLane } from "./attempt/lane-match.ts";
 import { callWithFiles, findNamedFiles } from "./attempt/named-files.ts";
 import { checkPricedUse } from "./attempt/priced-usage.ts";
 import type { AttemptListener } from "./attempt/run-attempt.ts";
-import type { Call, CallResult, Delivery, RelayDependencies } from "./call.ts";
+import type { Call, CallListener, CallResult, Delivery, RelayDependencies } from "./call.ts";
+import { checkNamedFiles } from "./checked-file.ts";
 import { discard, explainCall, notAdmitted, recordRefusal, reportUnexpected } from "./refusals.ts";
-
-/** One of the two is called, once. `failed`: by an internal error. */
-export interface CallListener {
-  answered(result: CallResult): void;
-  failed(thrown: unknown): void;
-}
 
 /**
  * The run of one call:
@@ -84,6 +79,7 @@ export class CallRun implements AttemptListener {
 
   async #admitKept(): Promise<Permit> {
     await findNamedFiles(this.#dependencies, this.#call);
+    await checkNamedFiles(this.#dependencies, this.#call);
     this.#call.kept = await findKeptState(this.#dependencies, this.#call);
     return await this.#admit();
   }

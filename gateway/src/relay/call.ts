@@ -133,6 +133,12 @@ export interface BackgroundResponses {
   refresh(workspaceId: string, upstreamId: string, signal: CallSignal): Promise<void>;
 }
 
+/** One of the two is called, once. `failed`: by an internal error. */
+export interface CallListener {
+  answered(result: CallResult): void;
+  failed(thrown: unknown): void;
+}
+
 /** Services for guardrails. */
 export interface GuardrailServices {
   /** A secret of the workspace, for placeholders. */

@@ -1,11 +1,12 @@
-import { bounds, Failure } from "#core/index.ts";
-import type { CallGuard } from "#guardrails/index.ts";
+import { BoundedMap, bounds, Failure, oncePerObject } from "#core/index.ts";
+import type { CallGuard, SidePolicy } from "#guardrails/index.ts";
 import { isUtf8Text } from "#protocols/index.ts";
+import type { Call, RelayDependencies } from "./call.ts";
 import { checkUnchangeable, failed } from "./guarded-call.ts";
 
 export interface UploadedFile {
   readonly filename: string;
-  readonly open: () => ReadableStream<Uint8Array>;
+  readonly open: () => ReadableStream<Uint8Array> | Promise<ReadableStream<Uint8Array>>;
 }
 
 /**
@@ -15,7 +16,7 @@ export interface UploadedFile {
 export async function checkFile(guard: CallGuard, { filename, open }: UploadedFile): Promise<void> {
   if (guard.side("input").all.length === 0) return;
   await checkUnchangeable(guard, { filename }, "names of files");
-  const reader = open().getReader();
+  const reader = (await open()).getReader();
   let window: Uint8Array = new Uint8Array(0);
   let checked = 0;
   try {
@@ -33,6 +34,23 @@ export async function checkFile(guard: CallGuard, { filename, open }: UploadedFi
     }
   } finally {
     reader.cancel().catch(() => {});
+  }
+}
+
+/** Files that passed, by id. */
+const passed = oncePerObject((_policy: SidePolicy) => new BoundedMap<string, true>(bounds.upstreamObjectsMax));
+
+/** Checks the files that a call names, because another key may have uploaded them, or before a guardrail existed. Each is read once for a policy. */
+export async function checkNamedFiles(
+  { files }: Pick<RelayDependencies, "files">,
+  { guard, files: named }: Pick<Call, "guard" | "files">,
+): Promise<void> {
+  if (guard === undefined || named === undefined) return;
+  const known = passed(guard.side("input"));
+  for (const file of named.values()) {
+    if (known.get(file.id) === true) continue;
+    await checkFile(guard, { filename: file.filename, open: () => files().open(file) });
+    known.set(file.id, true);
   }
 }
 

@@ -12,8 +12,7 @@ import {
   readMultipartType,
   textsOf,
 } from "#protocols/index.ts";
-import type { Call, CallResult, Delivery, GuardedFields, RelayDependencies } from "./call.ts";
-import type { CallListener } from "./call-run.ts";
+import type { Call, CallListener, CallResult, Delivery, GuardedFields, RelayDependencies } from "./call.ts";
 import { checkWithModel } from "./guardrail-models.ts";
 import type { PassThroughCall } from "./pass-through/pass-through-call.ts";
 

@@ -21,8 +21,7 @@ export { passes, serves } from "./attempt/lane-match.ts";
 export { pricesAt, usedByOthers } from "./attempt/priced-usage.ts";
 export { upstreamWords } from "./attempt/upstream-refusal.ts";
 export { type BatchPlace, batchBodyOf, batchPlaceOf } from "./batch-rows.ts";
-export type { BackgroundResponses, Call, CallResult, GuardrailServices } from "./call.ts";
-export type { CallListener } from "./call-run.ts";
+export type { BackgroundResponses, Call, CallListener, CallResult, GuardrailServices } from "./call.ts";
 export {
   noSuchProvider,
   type PassThroughField,

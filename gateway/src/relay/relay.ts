@@ -10,8 +10,16 @@ import { UsageForecast } from "./attempt/estimate.ts";
 import { CallEstimate } from "./attempt/hold.ts";
 import { serves } from "./attempt/lane-match.ts";
 import { checkPricedUse } from "./attempt/priced-usage.ts";
-import type { Call, CallResult, GuardedFields, Refusal, RelayDependencies, RelayOptions } from "./call.ts";
-import { type CallListener, CallRun, namesKept } from "./call-run.ts";
+import type {
+  Call,
+  CallListener,
+  CallResult,
+  GuardedFields,
+  Refusal,
+  RelayDependencies,
+  RelayOptions,
+} from "./call.ts";
+import { CallRun, namesKept } from "./call-run.ts";
 import { checkFile, type UploadedFile } from "./checked-file.ts";
 import {
   checkedCall,

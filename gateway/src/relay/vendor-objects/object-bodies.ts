@@ -4,6 +4,7 @@ import { fileApiOf, passesMember } from "#providers/index.ts";
 import { guessInput } from "../attempt/hold.ts";
 import { findNamedFiles } from "../attempt/named-files.ts";
 import type { RelayDependencies } from "../call.ts";
+import { checkNamedFiles } from "../checked-file.ts";
 import type { PassThroughCall } from "../pass-through/pass-through-call.ts";
 
 /**
@@ -19,6 +20,7 @@ export async function checkObjectBody(
     storedFileId(object.id) === null ? object : { ...object, kind: "file" as const },
   );
   await findNamedFiles(dependencies, call, files);
+  await checkNamedFiles(dependencies, call);
   if (route.owned?.endpoint.collection !== "containers" || !(body instanceof Uint8Array)) return;
   const policy = parseObject(new TextDecoder().decode(body))?.["network_policy"];
   if (policy === undefined || policy === null || (isObject(policy) && policy["type"] === "disabled")) return;

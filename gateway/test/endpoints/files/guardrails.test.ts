@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { email, secret } from "../../guardrails/guardrail-fixture.ts";
-import { errorOf, type StartedGateway } from "../../started-gateway.ts";
+import { aliceKey, errorOf, type StartedGateway } from "../../started-gateway.ts";
 import { bearer, fileForm, startFilesGateway, untilStored, upload } from "./files-gateway.ts";
 
 let gateway: StartedGateway;
@@ -43,3 +43,34 @@ test("stores a long text and a binary file without findings", async () => {
     fileForm({ purpose: "vision" }, new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 255]), "a.png"),
   );
 });
+
+test("checks a file for a caller with other guardrails than its uploader", async () => {
+  const strict = await startFilesGateway({
+    guardrails: [{ name: "keys", check: { kind: "credentials" }, action: "block", groups: ["acme/strict"] }],
+    workspace: {
+      groups: [{ name: "default" }, { name: "strict" }],
+      keys: [
+        { name: "alice", secret: aliceKey },
+        { name: "bob", secret: bobKey, group: "strict" },
+      ],
+    },
+  });
+  try {
+    const { id } = await upload(strict, fileForm({ purpose: "user_data" }, `Use ${secret} now`));
+    const clean = await upload(strict, fileForm({ purpose: "user_data" }, "Nothing to see here"));
+    const ask = (file_id: string, key: string) =>
+      strict.post("/v1/responses", { model: "openai", input: [userFile(file_id)], store: false }, { key });
+    expect((await ask(id, aliceKey)).status).toBe(200);
+    expect(await errorOf(await ask(id, bobKey))).toMatchObject({ status: 400, code: "guardrail_blocked" });
+    expect((await ask(clean.id, bobKey)).status).toBe(200);
+    const { kysely } = strict.control.database;
+    await strict.entries();
+    const found = await kysely.selectFrom("guardrail_checks").select(["verdict", "key_id"]).execute();
+    expect(found.map(({ verdict }) => verdict)).toEqual(["blocked"]);
+  } finally {
+    await strict.stop();
+  }
+});
+
+const bobKey = "sk-bob-0123456789abcdefghijklm";
+const userFile = (file_id: string) => ({ role: "user", content: [{ type: "input_file", file_id }] });
