@@ -8,8 +8,8 @@ import { type OpenedConsole, openConsole } from "./opened-console.ts";
 /** Answers rows of batches: "bad" with 400, "slow" only once `released`. */
 const released = Promise.withResolvers<void>();
 const upstream = Bun.serve({
-  port: 0,
   idleTimeout: 0,
+  port: 0,
   async fetch(request) {
     const { messages } = (await request.json()) as { messages: readonly { content: string }[] };
     const prompt = messages[0]?.content ?? "";

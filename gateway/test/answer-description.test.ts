@@ -227,7 +227,10 @@ describe("Sluice's answers match their description, member by member", () => {
       const types = Object.keys(operation.requestBody.content);
       const headers = { ...anthropic, "content-type": "text/plain" };
       const alt = path.includes("streamGenerate") ? "?alt=sse" : "";
-      const findsObjectFirst = /\/remix$|^\/v1\/uploads\/\{/.test(path);
+      const findsObjectFirst =
+        /\/remix$|^\/v1\/(?:uploads\/\{|conversations|containers|vector_stores|skills)|:(?:batchGenerate|asyncBatchEmbed)Content$/.test(
+          path,
+        );
       if (findsObjectFirst) continue;
       await ask(path, { method, at: `${at}${alt}`, body: "x", headers, status: 415 });
       if (types.includes("application/json")) {

@@ -24,7 +24,9 @@ import { keys } from "./test-config.ts";
 const rows = [...textRows, ...vectorRows, ...soundRows, ...pictureRows];
 
 /** Endpoints that are translated into each other; the SDK matrix tests them. */
-const conversations: readonly ModelEndpointId[] = ["chat", "messages", "responses", "responses-compact", "generate"];
+const conversations: readonly ModelEndpointId[] = [
+  ...(["chat", "messages", "responses", "responses-compact", "generate", "interactions"] as const),
+];
 
 const endpoints = rows.map(({ endpoint }) => endpoint);
 

@@ -41,6 +41,7 @@ describe("models", () => {
         "/v1/responses",
         "/v1/responses/compact",
         "/v1beta/models/{model}:generateContent",
+        "/v1beta/interactions",
         "/v1/completions",
       ],
       available: true,

@@ -71,7 +71,7 @@ test("OpenAI's client uploads, uses and deletes files at the provider account", 
       () => null,
       (thrown: unknown) => (thrown instanceof OpenAI.NotFoundError ? thrown.message : thrown),
     ),
-  ).toContain("No such object");
+  ).toContain("No such File object");
 });
 
 test("a streamed chat with OpenAI's client ends with usage and is charged at the model's price", async () => {

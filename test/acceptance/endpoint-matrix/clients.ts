@@ -77,5 +77,7 @@ export function errorFrom(thrown: unknown): {
 }
 
 function isGoogleError(thrown: unknown): boolean {
-  return thrown instanceof ApiError || thrown instanceof genaiPrevious.ApiError;
+  if (thrown instanceof ApiError || thrown instanceof genaiPrevious.ApiError) return true;
+  // The newer endpoints have error classes that the client does not export.
+  return thrown instanceof Error && thrown.message.includes("API error occurred") && "status" in thrown;
 }

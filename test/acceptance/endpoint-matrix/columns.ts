@@ -109,6 +109,8 @@ const prices: Readonly<Partial<Record<ModelEndpointId, Price>>> = {
   "embed-content": vectors,
   "batch-embed-contents": vectors,
   moderations: { request: 1 },
+  decisions: { input: 0.1255 },
+  "gemini-decisions": { input: 0.1255 },
   translations: seconds,
   speech: { character: 15 },
   images: pictures,

@@ -108,6 +108,53 @@ const moderations: Row = {
   })),
 };
 
+const parcel = "the parcel arrived late";
+
+const decisions: readonly Row[] = [
+  {
+    endpoint: "decisions",
+    client: "openai",
+    versions: ["latest"],
+    calls: [
+      {
+        name: "predicate and choice",
+        async run({ openai }, model) {
+          const { answers } = await openai.decisions.create({
+            ...{ model, input: parcel },
+            questions: [
+              { type: "predicate", name: "late", instructions: "the parcel arrived late" },
+              { type: "choice", instructions: "when?", choices: [{ value: "late" }, { value: "early" }] },
+            ],
+          });
+          expect(answers).toMatchObject([
+            { type: "predicate", name: "late", probability: 0.99 },
+            { type: "choice", choice: "late" },
+          ]);
+        },
+        expectedUsage: promptUsage,
+      },
+    ],
+  },
+  {
+    endpoint: "gemini-decisions",
+    client: "genai",
+    versions: ["latest"],
+    calls: [
+      {
+        name: "predicate",
+        async run({ genai }, model) {
+          const { answers } = await genai.decisions.create({
+            ...{ model: `models/${model}`, input: parcel },
+            questions: { late: { type: "noul", instructions: "the parcel arrived late" } },
+          });
+          expect(answers?.["late"]).toMatchObject({ type: "noul", noul: 0.99 });
+        },
+        expectedUsage: promptUsage,
+      },
+    ],
+  },
+];
+
 const nothing = () => ({});
 
 const counts: readonly Row[] = [
@@ -173,4 +220,4 @@ function expectCount(tokens: number | undefined, headers: Headers): void {
   else expect(tokens).toBe(3);
 }
 
-export const textRows: readonly Row[] = [completions, rerank, moderations, ...counts];
+export const textRows: readonly Row[] = [completions, rerank, moderations, ...decisions, ...counts];

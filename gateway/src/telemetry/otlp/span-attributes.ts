@@ -260,6 +260,10 @@ export const routeTemplates: ReadonlyMap<string, string> = new Map([
   ["bedrock-invoke", "/model/{model}/invoke"],
   ["bedrock-count", "/model/{model}/count-tokens"],
   ["vertex-predict", "/projects/{project}/locations/{location}/publishers/anthropic/models/{model}:rawPredict"],
+  ...["conversation", "container", "vector_store", "skill"].flatMap((kind): [string, string][] => [
+    [`${kind}s`, `/v1/${kind}s`],
+    [kind, `/v1/${kind}s/{${kind}_id}`],
+  ]),
   ["kept-response", "/v1/responses/{response_id}"],
   ["kept-interaction", "/v1beta/interactions/{interaction_id}"],
   ["models", "/v1/models"],

@@ -77,5 +77,6 @@ function sentPictures(): readonly unknown[] {
 
 function blobs(): readonly string[] {
   const folder = join(gateway.dataDir, "blobs");
-  return readdirSync(folder).flatMap((name) => readdirSync(join(folder, name)));
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
 }
