@@ -28,7 +28,7 @@ const chunks = [
     includeDependenciesRecursively: false,
     priority: 2,
   },
-  { name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 1_024, priority: 1 },
+  { name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 512, priority: 1 },
 ];
 
 export default defineConfig({

@@ -37,8 +37,8 @@ export async function checkFile(guard: CallGuard, { filename, open }: UploadedFi
   }
 }
 
-/** Files that passed, by id. */
-const passed = oncePerObject((_policy: SidePolicy) => new BoundedMap<string, true>(bounds.upstreamObjectsMax));
+/** Files without a refusal, by id. */
+const checkedFiles = oncePerObject((_policy: SidePolicy) => new BoundedMap<string, true>(bounds.upstreamObjectsMax));
 
 /** Checks the files that a call names, because another key may have uploaded them, or before a guardrail existed. Each is read once for a policy. */
 export async function checkNamedFiles(
@@ -46,11 +46,11 @@ export async function checkNamedFiles(
   { guard, files: named }: Pick<Call, "guard" | "files">,
 ): Promise<void> {
   if (guard === undefined || named === undefined) return;
-  const known = passed(guard.side("input"));
+  const checked = checkedFiles(guard.side("input"));
   for (const file of named.values()) {
-    if (known.get(file.id) === true) continue;
+    if (checked.get(file.id) === true) continue;
     await checkFile(guard, { filename: file.filename, open: () => files().open(file) });
-    known.set(file.id, true);
+    checked.set(file.id, true);
   }
 }
 

@@ -39,6 +39,7 @@ test("lists the models that the key may use, sorted, in OpenAI's shape", async (
       "/v1/responses",
       "/v1/responses/compact",
       "/v1beta/models/{model}:generateContent",
+      "/v1beta/interactions",
       "/v1/completions",
     ],
     available: true,
