@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
 import Anthropic from "@anthropic-ai/sdk";
 import { until } from "../../../../test/until.ts";
 import { MovedClock } from "../../moved-clock.ts";
@@ -174,6 +175,9 @@ describe("OpenAI's batches", () => {
     expect((await gateway.entries()).filter(({ batchId }) => batchId === batch.id)).toHaveLength(5);
     expect(vendor.batches).toHaveLength(1);
     first.simulator.stop();
+    await gateway.stop();
+    gateway = null;
+    rmSync(first.dataDir, { recursive: true, force: true });
   });
 });
 
