@@ -53,7 +53,7 @@ export const usageDimensions = [
 ] as const;
 export type UsageDimension = (typeof usageDimensions)[number];
 
-/** What the findings over time can be split by. */
+/** Dimensions to group findings by. */
 export const findingsDimensions = ["verdict", "type", "guardrail", "person", "key"] as const;
 export type FindingsDimension = (typeof findingsDimensions)[number];
 

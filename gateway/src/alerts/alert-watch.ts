@@ -31,13 +31,9 @@ import {
   type TrafficSources,
 } from "./traffic-findings.ts";
 
-export interface AlertWatchOptions
-  extends BudgetSources,
-    Omit<TrafficSources, "reports">,
-    DeliverySources,
-    BatchSources,
-    Omit<GuardrailSources, "reports"> {
-  readonly reports: TrafficSources["reports"] & GuardrailSources["reports"];
+type Sources = BudgetSources & TrafficSources & DeliverySources & BatchSources & GuardrailSources;
+
+export interface AlertWatchOptions extends Sources {
   readonly settings: AlertSettings;
   readonly log: AlertLog;
   readonly sender: AlertSender;

@@ -257,7 +257,7 @@ interface Judgment {
 
 const noFindings: RemoteVerdict = { types: [] };
 
-/** Whether a call has to wait for the verdict. */
+/** Whether the verdict can change or refuse the call, which has to wait for it then. */
 export function isAwaited({ enforce, action, onError }: Guardrail): boolean {
   return enforce && (action !== "flag" || onError === "block");
 }

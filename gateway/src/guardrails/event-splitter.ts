@@ -37,7 +37,7 @@ export class EventSplitter {
     return events;
   }
 
-  /** What is left at the end of the stream. */
+  /** The bytes after the last event, at the end of the stream. */
   rest(): Buffer {
     const rest = this.#rest;
     this.#rest = Buffer.alloc(0);

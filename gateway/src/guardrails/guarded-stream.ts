@@ -1,4 +1,4 @@
-import { asFailure, type BodySink, bounds, type Failure, type Guardrail, type LiveBody } from "#core/index.ts";
+import { asFailure, type BodySink, bounds, type Failure, type LiveBody } from "#core/index.ts";
 import type { StreamShape } from "#protocols/index.ts";
 import { type CallGuard, isAwaited } from "./call-guard.ts";
 import { recordOf } from "./check-record.ts";
@@ -66,7 +66,7 @@ export class GuardedStream implements LiveBody, BodySink {
     this.#waits = policy.remote.some(isAwaited);
     this.#raw = policy.remote.some(isMasking) ? [] : null;
     this.#holds =
-      this.#raw !== null || policy.all.some((guardrail) => guardrail.stream === "whole" && canChange(guardrail));
+      this.#raw !== null || policy.all.some((guardrail) => guardrail.stream === "whole" && isAwaited(guardrail));
     this.#startMs = guard.nowMs;
     this.#keepAlive = Buffer.from(keepAlive);
     this.#inspector = new StreamInspector({
@@ -290,7 +290,3 @@ export class GuardedStream implements LiveBody, BodySink {
 
 /** A guardrail refuses the answer because of a finding, which is in its tally. */
 class BlockedHere extends Error {}
-
-function canChange(guardrail: Guardrail): boolean {
-  return isAwaited(guardrail) || isMasking(guardrail);
-}

@@ -21,7 +21,7 @@ export interface CapturedAsk {
   readonly isStream: boolean;
 }
 
-/** What the guardrail would have done to one side. Plain data, without the text. */
+/** The guardrail's result for the request or the answer. Plain data, without the text. */
 export interface CapturedOutcome {
   readonly side: GuardrailSide;
   readonly verdict: GuardrailVerdict;

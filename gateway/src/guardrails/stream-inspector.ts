@@ -98,7 +98,7 @@ export class StreamInspector {
   readonly #lanes = new Map<string, Lane>();
   /** Counted findings by their key, if events repeat texts. */
   readonly #counted = new Map<string, number>();
-  /** Those in texts that continue. */
+  /** Findings in texts that continue, by their key. */
   readonly #laneCounts = new Map<string, number>();
   #waiting: WaitingEvent[] = [];
   #waitingBytes = 0;

@@ -166,10 +166,6 @@ const outsideShadowIps = oncePerObject(
   (principal: Principal): Principal => Object.freeze({ ...principal, outsideShadowIps: true }),
 );
 
-/**
- * The caller's key: `Authorization: Bearer`, `x-api-key` or `x-goog-api-key` on every endpoint. Different keys in one request are
- * refused, since two readers could disagree on the caller.
- */
 /** Whether a request has a header for a key. */
 export function hasCredential(headers: HeaderReader): boolean {
   return credentialHeaders.some((name) => headers.get(name) !== null);
@@ -177,6 +173,10 @@ export function hasCredential(headers: HeaderReader): boolean {
 
 const credentialHeaders = ["authorization", "x-api-key", "x-goog-api-key"] as const;
 
+/**
+ * The caller's key: `Authorization: Bearer`, `x-api-key` or `x-goog-api-key` on every endpoint. Different keys in one request are
+ * refused, since two readers could disagree on the caller.
+ */
 function readCredential(headers: HeaderReader): string {
   const authorization = headers.get("authorization");
   const googleKey = headers.get("x-goog-api-key");

@@ -19,7 +19,7 @@ export type KeyBound = (typeof keyBounds)[number];
 
 export type BoundedKey = Pick<ConsoleKey, KeyBound | "enforce_models" | "enforce_allowed_ips">;
 
-/** The field that turns a bound to shadow mode belongs to the bound. */
+/** The fields that put a bound into shadow mode. A change of such a field is a change of its bound. */
 export const enforcedBy: Readonly<Partial<Record<KeyBound, "enforce_models" | "enforce_allowed_ips">>> = {
   models: "enforce_models",
   allowed_ips: "enforce_allowed_ips",

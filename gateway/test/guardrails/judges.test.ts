@@ -202,7 +202,7 @@ test("masks what a webhook finds in a request, and restores it in the answer", a
   await withGuardrail({ check: webhook(), action: "mask", on: ["input"] }, async (gateway) => {
     maskNames("Jane", "Jane Doe");
     for (const stream of [false, true]) {
-      echo.pieces = (body) => ["Hello ", ...(/‹NAME_[0-9A-Z]{8}›/.exec(body)?.[0] ?? "nobody"), "!"];
+      echo.pieces = (body) => ["Hello ", ...(/‹NAME_[0-9A-Z]{8}›/.exec(body)?.[0] ?? "no placeholder"), "!"];
       const answered = await gateway.chat(ask('🙂 I am "Jane Doe".', stream));
       const text = await answered.text();
       expect([answered.status, answered.headers.get("x-sluice-guardrails")]).toEqual([200, "judge=masked(2)"]);

@@ -5,7 +5,7 @@ const random = (length: number): string =>
   Array.from({ length }, (_, index) => alphabet[(index * 37 + ((index * index) % 23)) % alphabet.length]).join("");
 const base64Lines = `${random(64)}\n${random(64)}\n${random(20)}==`;
 
-/** What a check finds, and parts of it. */
+/** Values that a check finds, and beginnings of such values. */
 export const fragments: Readonly<Record<LocatingCheck["kind"], readonly string[]>> = {
   credentials: [
     `sk-ant-api03-${random(40)}`,

@@ -16,7 +16,7 @@ interface ReplayResultProps {
   readonly isStopped: boolean;
 }
 
-/** What the guardrail would have done, and how many requests were examined. */
+/** The result of the guardrail on captured requests, and the number of requests that were examined. */
 export function ReplayResult({ answer, period, isStopped }: ReplayResultProps) {
   const { captured, calls, types, requests } = answer;
   return (

@@ -7,7 +7,7 @@ import { mayBeginToken } from "./credentials.ts";
  * wrong only in one direction: a text with a finding is never excluded.
  */
 
-/** What detectors search for, as bits. `numbers`: everything of a person that contains digits. */
+/** Kinds of findings, as bits. `numbers`: personal data with digits. */
 export const sought = { credentials: 1, emails: 2, numbers: 4 } as const;
 
 /** Kinds of bytes. Other bytes cannot begin a finding. */
