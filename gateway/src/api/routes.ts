@@ -52,15 +52,14 @@ const claude = { dialect: anthropicMessages } as const;
 const interactions = { dialect: geminiInteractions } as const;
 const google = { dialect: gemini } as const;
 
+const posts = Object.fromEntries(modelCalls.map(({ id, post }) => [id, post])) as Record<
+  (typeof modelCalls)[number]["id"],
+  Endpoint
+>;
+
 /** OpenAI's path, which Google's SDK uses from version 3 on, too. */
 const decisions: Endpoint = (exchange) =>
-  postOf(isGoogles(exchange.request.headers) ? "gemini-decisions" : "decisions")(exchange);
-
-function postOf(id: (typeof modelCalls)[number]["id"]): Endpoint {
-  const call = modelCalls.find((one) => one.id === id);
-  if (call === undefined) throw new Error(`No endpoint is called ${id}`);
-  return call.post;
-}
+  posts[isGoogles(exchange.request.headers) ? "gemini-decisions" : "decisions"](exchange);
 
 const bedrock = { dialect: bedrockMessages } as const;
 const vertexModel = "/projects/{project}/locations/{location}/publishers/anthropic/models/{model}";

@@ -10,12 +10,12 @@ import {
   endpointProtocols,
 } from "#protocols/index.ts";
 import { authenticated } from "../authenticated.ts";
-import { modelBody, readControlJson, readJsonPieces, withPlace } from "../body.ts";
+import { modelBody, readJsonPieces, withPlace } from "../body.ts";
 import { type Answer, asResponse, type CallRequest } from "../call-request.ts";
 import type { Endpoint, Exchange } from "../dependencies.ts";
 import { actionOf } from "../google-path.ts";
 import { json } from "../respond.ts";
-import { jsonCall } from "./model-calls.ts";
+import { type JsonCall, jsonCall } from "./model-calls.ts";
 
 // Claude's Messages API as Amazon Bedrock (InvokeModel) and Google Cloud (rawPredict) offer it, for coding agents and SDKs that are set
 // up for one of them. Requests become Messages requests, so everything else is the same.
@@ -25,7 +25,7 @@ const bedrockCount = messagesAs(endpointProtocols["count-tokens"]);
 const vertexCall = jsonCall(endpointProtocols.messages);
 const vertexCount = jsonCall(endpointProtocols["count-tokens"]);
 
-function messagesAs(protocol: EndpointProtocol): Endpoint {
+function messagesAs(protocol: EndpointProtocol): JsonCall {
   return jsonCall({ ...protocol, dialect: bedrockMessages });
 }
 
@@ -42,14 +42,7 @@ export const invokeBedrock: Endpoint = async (exchange) => {
 export const countBedrock: Endpoint = async (exchange) => {
   refuseSignature(exchange.request.headers);
   const [, , encoded = ""] = exchange.path.split("/");
-  const principal = await authenticated(exchange);
-  const { input } = await readControlJson(exchange, principal);
-  const body = (input as { invokeModel?: { body?: unknown } } | null | undefined)?.invokeModel?.body;
-  if (typeof body !== "string") {
-    throw new Failure("missing_required_parameter", "input.invokeModel.body is missing.", { param: "input" });
-  }
-  const inner = withBody(exchange, Buffer.from(body, "base64"), exchange.request.headers);
-  const answer = await asMessages(inner, { model: modelIn(encoded), stream: false }, bedrockCount);
+  const answer = await asMessages(exchange, { model: modelIn(encoded), stream: false, isWrapped: true }, bedrockCount);
   if (answer.status !== 200) return answer;
   const counted = (await asResponse(answer).json()) as { input_tokens: number };
   return json({ inputTokens: counted.input_tokens });
@@ -81,7 +74,7 @@ function refuseSignature(headers: HeaderReader): void {
   );
 }
 
-async function asMessages(exchange: Exchange, ask: CloudAsk, call: Endpoint): Promise<Answer> {
+async function asMessages(exchange: Exchange, ask: CloudAsk, call: JsonCall): Promise<Answer> {
   const principal = await authenticated(exchange);
   return await withPlace(exchange, principal, async (place) => {
     const { dependencies, request } = exchange;
@@ -89,32 +82,28 @@ async function asMessages(exchange: Exchange, ask: CloudAsk, call: Endpoint): Pr
     place.hold(sizeOf(arrived) * 2);
     const options = { signal: request.signal, owner: principal };
     const { made, answer: betas } = outcomeOf(await dependencies.bodies.do("cloud-messages", ask, arrived, options));
-    const headers = new Headers([...request.headers]);
-    headers.delete("content-encoding");
-    headers.set("anthropic-version", "2023-06-01");
-    for (const beta of betas) headers.append("anthropic-beta", beta);
-    return await call(withBody(exchange, made, headers));
+    return await call({ ...exchange, request: messagesRequest(request, made, betas), query: "" }, principal);
   });
 }
 
-/** The request with another body. */
-function withBody(exchange: Exchange, body: Uint8Array, headers: HeaderReader): Exchange {
-  const { request } = exchange;
-  const changed = new Headers([...headers]);
-  changed.set("content-length", String(body.length));
-  changed.delete("transfer-encoding");
+/** The request with a Messages body, which is not compressed. */
+function messagesRequest(request: CallRequest, body: Uint8Array, betas: readonly string[]): CallRequest {
+  const headers = new Headers([...request.headers]);
+  headers.delete("content-encoding");
+  headers.delete("transfer-encoding");
+  headers.set("content-length", String(body.length));
+  headers.set("anthropic-version", "2023-06-01");
+  for (const beta of betas) headers.append("anthropic-beta", beta);
   const { method, url, signal } = request;
-  const sent: CallRequest = {
-    ...{ method, url, signal, headers: changed },
+  return {
+    ...{ method, url, signal, headers },
     get body() {
       const pieces = [body];
       return pulledStream(() => pieces.shift() ?? null) as ReadableStream<Uint8Array<ArrayBuffer>>;
     },
     bytes: () => Promise.resolve(body as Uint8Array<ArrayBuffer>),
     arrived: () => body,
-    heldFor: (owner) => request.heldFor?.(owner),
   };
-  return { ...exchange, request: sent, query: "" };
 }
 
 /** A stream in Amazon's framing. The captured one is the stream before, which is readable. */

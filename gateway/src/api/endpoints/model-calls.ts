@@ -26,6 +26,7 @@ import {
 import { serves } from "#relay/index.ts";
 import { authenticated, withKey } from "../authenticated.ts";
 import { isJsonType, jsonOrForm, mayBeLarge, modelBody, readJsonPieces } from "../body.ts";
+import type { Answer } from "../call-request.ts";
 import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
 import { actionOf, factsOfPath } from "../google-path.ts";
 import { refusedUnread, runCall } from "../model-call.ts";
@@ -65,13 +66,16 @@ function endpointOf(protocol: EndpointProtocol): Endpoint {
     isJsonType(exchange.request.headers.get("content-type")) ? jsonEndpoint(exchange) : formEndpoint(exchange);
 }
 
+/** `known`: the caller, if it is authenticated already. */
+export type JsonCall = (exchange: Exchange, known?: Principal) => Promise<Answer>;
+
 /** A model call with a JSON body: authenticates, reads, and passes the call to the relay. */
-export function jsonCall(protocol: EndpointProtocol): Endpoint {
+export function jsonCall(protocol: EndpointProtocol): JsonCall {
   const estimate = estimates[protocol.endpoint];
   const isAnthropic = protocol.dialect === anthropicMessages;
-  return async (exchange) => {
+  return async (exchange, known) => {
     const { dependencies, request } = exchange;
-    const found = authenticated(exchange);
+    const found = known ?? authenticated(exchange);
     const principal = found instanceof Promise ? await found : found;
     // The caller chooses the version, and it is forwarded unchanged. Source: Anthropic API, "Versions".
     if (isAnthropic) requireVendorVersion(request.headers);

@@ -162,6 +162,21 @@ describe("Amazon Bedrock's InvokeModel", () => {
     expect((await gateway.post("/model/claude/count-tokens", { input: {} })).status).toBe(400);
   });
 
+  test("counts the tokens of a compressed request", async () => {
+    const body = Buffer.from(JSON.stringify(bedrock)).toString("base64");
+    const packed = Bun.gzipSync(JSON.stringify({ input: { invokeModel: { body } } }));
+    const headers = { "content-encoding": "gzip" };
+    const answer = await gateway.post("/model/claude/count-tokens", packed, { headers });
+    expect(await answer.json()).toEqual({ inputTokens: expect.any(Number) });
+  });
+
+  test("counts the tokens of a long conversation", async () => {
+    const messages = [{ role: "user", content: "word ".repeat(1_000_000) }];
+    const body = Buffer.from(JSON.stringify({ ...bedrock, messages })).toString("base64");
+    const answer = await gateway.post("/model/claude/count-tokens", { input: { invokeModel: { body } } });
+    expect(await answer.json()).toEqual({ inputTokens: expect.any(Number) });
+  });
+
   test("charges a large body like a small one", async () => {
     const content = "word ".repeat(200_000);
     const answer = await gateway.post("/model/claude/invoke", { ...bedrock, messages: [{ role: "user", content }] });
