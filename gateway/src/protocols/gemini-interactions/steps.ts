@@ -16,11 +16,15 @@ export function toolUseInSteps(bytes: Uint8Array, steps: Span): ServerToolUse {
   return use;
 }
 
-/** Adds the call of a step of this type. */
-export function countTool(use: { -readonly [Name in keyof ServerToolUse]: number }, type: string | null): void {
-  if (type === "google_search_call") use.webSearches++;
-  else if (type === "google_maps_call") use.mapSearches++;
-  else if (type === "file_search_call" || type === "retrieval_call") use.fileSearches++;
+/** Adds calls of a tool, whose steps have this type. */
+export function countTool(
+  use: { -readonly [Name in keyof ServerToolUse]: number },
+  type: string | null,
+  calls = 1,
+): void {
+  if (type === "google_search_call") use.webSearches += calls;
+  else if (type === "google_maps_call") use.mapSearches += calls;
+  else if (type === "file_search_call" || type === "retrieval_call") use.fileSearches += calls;
 }
 
 const callMarks = ["google_search_call", "google_maps_call", "file_search_call", "retrieval_call"].map((mark) =>

@@ -1,8 +1,10 @@
 import { noUsage, type Usage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
-import { arrayOf, countOf, type JsonObject, objectOf } from "../json/value.ts";
+import { modalitiesIn, splitInput, splitTokens } from "../gemini/modalities.ts";
+import { arrayOf, countOf, type JsonObject, objectOf, textOf } from "../json/value.ts";
 import { missingSideOf } from "../usage/read-served.ts";
 import { compareTotal, maxToolUse, noServerTools, rawUsage, type ServerToolUse, usesTools } from "../usage/reading.ts";
+import { countTool } from "./steps.ts";
 
 /**
  * Splits an interaction's usage into classes. Cached tokens are part of the input. Whether thoughts and the input of tools are part of
@@ -23,17 +25,24 @@ export function readInteractionUsage(reported: unknown, counted: ServerToolUse =
   const toolsBeside = includesTools ? 0 : toolUse;
   const answer = Math.max(0, (output ?? 0) - (includesThoughts ? thoughts : 0));
   const { beyond, unexplained } = compareTotal(total, [input, toolsBeside, answer, thoughts]);
-  const made = modalities(counts["output_tokens_by_modality"]);
-  const audioOutput = Math.min(made.audio, answer);
-  const imageOutput = Math.min(made.image, answer - audioOutput);
+  const modalities = (name: string) => modalitiesIn(counts[name], "tokens");
+  const made = splitTokens(answer, modalities("output_tokens_by_modality"));
+  const cached = countOf(counts["total_cached_tokens"]) ?? 0;
   return {
     usage: {
       ...noUsage,
-      ...splitInput(input ?? 0, toolsBeside, counts),
-      output: answer - audioOutput - imageOutput + thoughts + beyond,
+      ...splitInput(
+        { input: input ?? 0, cached, toolUse: toolsBeside },
+        {
+          input: modalities("input_tokens_by_modality"),
+          cached: modalities("cached_tokens_by_modality"),
+          toolUse: modalities("tool_use_tokens_by_modality"),
+        },
+      ),
+      output: made.text + thoughts + beyond,
       reasoning: thoughts,
-      audioOutput,
-      imageOutput,
+      audioOutput: made.audio,
+      imageOutput: made.image,
       ...tools,
       unexplained,
     },
@@ -67,44 +76,9 @@ function groundingUse(reported: unknown): ServerToolUse {
   const use = { ...noServerTools };
   for (const entry of arrayOf(reported)) {
     const { type, count } = objectOf(entry);
-    if (type === "google_search") use.webSearches += countOf(count) ?? 0;
-    else if (type === "google_maps") use.mapSearches += countOf(count) ?? 0;
-    else if (type === "retrieval" || type === "file_search") use.fileSearches += countOf(count) ?? 0;
+    countTool(use, `${textOf(type)}_call`, countOf(count) ?? 0);
   }
   return use;
-}
-
-function splitInput(input: number, toolUse: number, counts: JsonObject) {
-  const fromCache = Math.min(countOf(counts["total_cached_tokens"]) ?? 0, input);
-  const fresh = input - fromCache;
-  const all = modalities(counts["input_tokens_by_modality"]);
-  // The rows of the input include the cached part.
-  const cached = modalities(counts["cached_tokens_by_modality"]);
-  const cacheReadAudio = Math.min(cached.audio, fromCache);
-  const audio = Math.min(Math.max(0, all.audio - cached.audio), fresh);
-  const image = Math.min(Math.max(0, all.image - cached.image), fresh - audio);
-  const tool = modalities(counts["tool_use_tokens_by_modality"]);
-  const toolAudio = Math.min(tool.audio, toolUse);
-  const toolImage = Math.min(tool.image, toolUse - toolAudio);
-  return {
-    inputUncached: fresh - audio - image + toolUse - toolAudio - toolImage,
-    cacheRead: fromCache - cacheReadAudio,
-    cacheReadAudio,
-    audioInput: audio + toolAudio,
-    imageInput: image + toolImage,
-  };
-}
-
-/** Video and documents count as text. */
-function modalities(reported: unknown): { readonly audio: number; readonly image: number } {
-  let audio = 0;
-  let image = 0;
-  for (const entry of arrayOf(reported)) {
-    const { modality, tokens } = objectOf(entry);
-    if (modality === "audio") audio += countOf(tokens) ?? 0;
-    if (modality === "image") image += countOf(tokens) ?? 0;
-  }
-  return { audio, image };
 }
 
 function rows(text: number, audio: number, image: number): readonly object[] {

@@ -1,4 +1,4 @@
-import type { MediaPart, TextPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
+import type { ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import { writeToolName } from "../gemini/encodings.ts";
 import type { JsonObject } from "../json/value.ts";
@@ -63,12 +63,8 @@ function writePart(part: Exclude<TurnPart, ToolResultPart>, target: TurnTarget, 
       return [{ step: { type: "thought", signature: seal.data, ...summary } }];
     }
     default:
-      return contentsOf(part, target, warn).map((content) => ({ content }));
+      return writeContent(part, target.traits, warn).map((content) => ({ content }));
   }
-}
-
-function contentsOf(part: TextPart | MediaPart, { traits }: TurnTarget, warn: Warn): JsonObject[] {
-  return writeContent(part, traits, warn);
 }
 
 /** A result of text alone is a text; one with media is a list of contents. */
@@ -77,5 +73,5 @@ function writeResult([{ id, name }, result]: CallAnswer, target: TurnTarget, war
   if (result === undefined) return { ...head, result: "The call was not carried out.", is_error: true };
   const error = result.isError ? { is_error: true } : {};
   if (result.parts.every((part) => part.kind === "text")) return { ...head, result: resultText(result), ...error };
-  return { ...head, result: result.parts.flatMap((part) => contentsOf(part, target, warn)), ...error };
+  return { ...head, result: result.parts.flatMap((part) => writeContent(part, target.traits, warn)), ...error };
 }

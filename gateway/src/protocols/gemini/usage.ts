@@ -5,6 +5,7 @@ import { stringsIn } from "../turn/search-request.ts";
 import { missingSideOf } from "../usage/read-served.ts";
 import { compareTotal, noServerTools, rawUsage, type ServerToolUse, usesTools } from "../usage/reading.ts";
 import { generationOf } from "./encodings.ts";
+import { modalitiesIn, splitInput, splitTokens } from "./modalities.ts";
 
 /**
  * Splits usageMetadata into classes. `promptTokenCount` includes the cache; `toolUsePromptTokenCount` and `thoughtsTokenCount` come on
@@ -20,11 +21,20 @@ export function readGeminiUsage(reported: unknown, grounding: ServerToolUse = no
   const thoughts = countOf(counts["thoughtsTokenCount"]) ?? 0;
   const toolUse = countOf(counts["toolUsePromptTokenCount"]) ?? 0;
   const { beyond, unexplained } = compareTotal(total, [prompt, toolUse, candidates, thoughts]);
-  const output = splitOutput(candidates ?? 0, counts["candidatesTokensDetails"]);
+  const modalities = (name: string) => modalitiesIn(counts[name], "tokenCount");
+  const cached = countOf(counts["cachedContentTokenCount"]) ?? 0;
+  const output = splitTokens(candidates ?? 0, modalities("candidatesTokensDetails"));
   return {
     usage: {
       ...noUsage,
-      ...splitInput(prompt ?? 0, counts),
+      ...splitInput(
+        { input: prompt ?? 0, cached, toolUse },
+        {
+          input: modalities("promptTokensDetails"),
+          cached: modalities("cacheTokensDetails"),
+          toolUse: modalities("toolUsePromptTokensDetails"),
+        },
+      ),
       output: output.text + thoughts + beyond,
       reasoning: thoughts,
       audioOutput: output.audio,
@@ -91,47 +101,6 @@ function hasPlaces({ groundingChunks, googleMapsWidgetContextToken }: JsonObject
     textOf(googleMapsWidgetContextToken) !== null ||
     arrayOf(groundingChunks).some((chunk) => isObject(objectOf(chunk)["maps"]))
   );
-}
-
-function splitInput(prompt: number, counts: JsonObject) {
-  const fromCache = Math.min(countOf(counts["cachedContentTokenCount"]) ?? 0, prompt);
-  const fresh = prompt - fromCache;
-  const all = modalities(counts["promptTokensDetails"]);
-  // Prompt details include the cached part.
-  const cached = modalities(counts["cacheTokensDetails"]);
-  const cacheReadAudio = Math.min(cached.audio, fromCache);
-  const audio = Math.min(Math.max(0, all.audio - cached.audio), fresh);
-  const image = Math.min(Math.max(0, all.image - cached.image), fresh - audio);
-  const toolUse = countOf(counts["toolUsePromptTokenCount"]) ?? 0;
-  const tool = modalities(counts["toolUsePromptTokensDetails"]);
-  const toolAudio = Math.min(tool.audio, toolUse);
-  const toolImage = Math.min(tool.image, toolUse - toolAudio);
-  return {
-    inputUncached: fresh - audio - image + toolUse - toolAudio - toolImage,
-    cacheRead: fromCache - cacheReadAudio,
-    cacheReadAudio,
-    audioInput: audio + toolAudio,
-    imageInput: image + toolImage,
-  };
-}
-
-function splitOutput(candidates: number, reported: unknown) {
-  const counts = modalities(reported);
-  const audio = Math.min(counts.audio, candidates);
-  const image = Math.min(counts.image, candidates - audio);
-  return { text: candidates - audio - image, audio, image };
-}
-
-/** Video and documents count as text. */
-function modalities(reported: unknown): { readonly audio: number; readonly image: number } {
-  let audio = 0;
-  let image = 0;
-  for (const entry of arrayOf(reported)) {
-    const { modality, tokenCount } = objectOf(entry);
-    if (modality === "AUDIO") audio += countOf(tokenCount) ?? 0;
-    if (modality === "IMAGE") image += countOf(tokenCount) ?? 0;
-  }
-  return { audio, image };
 }
 
 function details(name: string, text: number, audio: number, image: number): JsonObject {

@@ -46,7 +46,7 @@ export interface KeyPage {
   readonly next: string | null;
 }
 
-/** What the rollups and tasks contain about the last use of a key. */
+/** A key, with its last hour in the rollups and the time of its last task. */
 interface UsedKey {
   readonly id: string;
   readonly workspace_id: string;

@@ -81,7 +81,7 @@ type Marks = Required<Pick<RequestRow, "guardrail_verdict" | "would_refuse">>;
 /** The strongest first. */
 const ranks: readonly Row<"guardrail_checks">["verdict"][] = ["blocked", "failed", "masked", "flagged"];
 
-/** What guardrails did in the requests of these entries, and what shadow mode would have refused. */
+/** The results of guardrails in the requests of these entries, and the refusals that shadow mode only recorded. */
 export async function checkMarks(
   connection: Connection,
   entries: readonly LedgerEntry[],

@@ -21,7 +21,7 @@ import { readTags } from "../../tags.ts";
 const api = "openai";
 const prefix = "/v1/batches/";
 
-/** What rows may call. Source: OpenAI API reference, "Create batch". */
+/** The endpoints that rows may call. Source: OpenAI API reference, "Create batch". */
 const offered = ["responses", "chat", "embeddings", "completions", "moderations", "images"] as const;
 const endpoints: ReadonlyMap<string, (typeof offered)[number]> = new Map(
   offered.map((id) => [modelEndpoints[id].path, id]),

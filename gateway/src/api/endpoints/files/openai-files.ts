@@ -5,7 +5,7 @@ import { idBehind } from "../../request-parts.ts";
 import { acceptForm, fileBody, namesOf, readSeconds, storeFile } from "./accept-file.ts";
 import { contentAnswer } from "./file-content.ts";
 
-/** What callers may upload. Source: OpenAI API reference, "Upload file". */
+/** The purposes with which callers may upload. Source: OpenAI API reference, "Upload file". */
 const purposes: ReadonlySet<string> = new Set(["assistants", "batch", "fine-tune", "vision", "user_data", "evals"]);
 
 /** Lifetimes in seconds. Source: OpenAI API reference, "Upload file". */
