@@ -26,7 +26,7 @@ export interface AttemptObject {
   readonly inputTokens: number | null;
   /** Unix milliseconds; null if it is stored until it is deleted. */
   readonly expiresAt: number | null;
-  /** What guardrails masked in its conversation, encrypted; absent or null: nothing. */
+  /** Values that guardrails masked in its conversation, encrypted; absent or null: none. */
   readonly masked?: string | null | undefined;
 }
 
@@ -44,6 +44,18 @@ export interface UpstreamObject extends AttemptObject {
   readonly upstreamModel: string;
   /** Unix milliseconds. */
   readonly createdAt: number;
+}
+
+/** Prefix of the upstream model in records of calls for a container; its memory follows. */
+export const containerModel = "container-";
+
+/** The upstream model of a renewed object: a container keeps its memory when a model call has used it. */
+export function renewedUpstreamModel(
+  before: string,
+  { kind, upstreamModel }: Pick<UpstreamObject, "kind" | "upstreamModel">,
+): string {
+  const keeps = kind === "container" && before.startsWith(containerModel) && !upstreamModel.startsWith(containerModel);
+  return keeps ? before : upstreamModel;
 }
 
 /** A stored response and its items. `usage` is null if unknown. */

@@ -56,6 +56,18 @@ test("does not read the database for objects made or used in this process", asyn
   expect(await look(["old"], true)).toEqual(["old"]);
 });
 
+test("keeps the memory of a container that a model call uses", async () => {
+  const { objects } = fixture();
+  const container = (upstreamModel: string) => object("cntr", { kind: "container", upstreamModel });
+  const read = async () => (await objects.find("ws_1", ["cntr"], { waits: false, signal })).get("cntr")?.upstreamModel;
+  const { signal } = new AbortController();
+  objects.remember(container("container-16g"));
+  objects.remember(container("gpt"));
+  expect(await read()).toBe("container-16g");
+  objects.remember(container("container-64g"));
+  expect(await read()).toBe("container-64g");
+});
+
 test("does not return expired objects", async () => {
   const { clock, objects, look } = fixture();
   objects.remember(object("short", { expiresAt: clock.now() + 10 }));

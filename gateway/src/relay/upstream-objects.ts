@@ -1,4 +1,13 @@
-import { BoundedMap, bounds, type CallSignal, type Model, sleep, TenantMap, type UpstreamObject } from "#core/index.ts";
+import {
+  BoundedMap,
+  bounds,
+  type CallSignal,
+  type Model,
+  renewedUpstreamModel,
+  sleep,
+  TenantMap,
+  type UpstreamObject,
+} from "#core/index.ts";
 import type { Clock, UpstreamObjectQuery, UpstreamObjectStore } from "#ports/index.ts";
 
 export interface UpstreamObjectsOptions {
@@ -31,11 +40,13 @@ export class UpstreamObjects {
     this.#missing = new BoundedMap(bounds.upstreamObjectsMax, { life });
   }
 
-  /** A later record of an object does not repeat what was masked. */
+  /** A later record of an object repeats neither its masked values nor a container's memory. */
   remember(object: UpstreamObject): void {
     const { workspaceId, id } = object;
-    const masked = object.masked ?? this.#memory.get(workspaceId, id)?.masked;
-    this.#memory.set(workspaceId, id, masked == null ? object : { ...object, masked });
+    const before = this.#memory.get(workspaceId, id);
+    const masked = object.masked ?? before?.masked;
+    const upstreamModel = renewedUpstreamModel(before?.upstreamModel ?? "", object);
+    this.#memory.set(workspaceId, id, { ...object, upstreamModel, ...(masked != null && { masked }) });
   }
 
   /** It was deleted at its vendor. Older records in the journal change nothing after this. */

@@ -121,6 +121,21 @@ export function upstreamObjectSuite(name: string, make: StoreFixtureFactory): vo
       expect(await read()).toMatchObject({ provider: "account-3", inputTokens: 100, masked: "sealed", expiresAt: 9 });
     });
 
+    test("keeps the memory of a container when a record without it is newer", async () => {
+      await using fixture = await make();
+      const at = (minutes: number, upstreamModel: string, id: string) =>
+        ledgerEntry(`m${minutes}-${id}`, {
+          ...{ upstreamModel, endedAt: newYear + minutes * 60_000 },
+          objects: [storedObject(id, { kind: id.startsWith("cntr") ? "container" : "response" })],
+        });
+      const first = at(1, "container-16g", "cntr_1");
+      await fixture.ledgerStore.insert([first, at(2, "gpt", "cntr_1"), at(1, "container-16g", "cntr_2")]);
+      await fixture.ledgerStore.insert([at(3, "gpt", "cntr_1"), at(2, "", "cntr_2"), at(2, "gpt", "resp_1")]);
+      await fixture.ledgerStore.insert([at(3, "gpt-2", "resp_1"), at(3, "container-4g", "cntr_2")]);
+      const read = await found(fixture, first.workspaceId, ["cntr_1", "cntr_2", "resp_1"]);
+      expect(read.map(({ upstreamModel }) => upstreamModel)).toEqual(["container-16g", "container-4g", "gpt-2"]);
+    });
+
     test("stores no object of an entry that is rejected", async () => {
       await using fixture = await make();
       const entry = ledgerEntry("a", { objects: [storedObject("resp_1")] });

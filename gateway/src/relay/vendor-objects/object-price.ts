@@ -1,4 +1,4 @@
-import { type NanoUsd, type Provider, pricePerCall } from "#core/index.ts";
+import { containerModel, type NanoUsd, type Provider, pricePerCall } from "#core/index.ts";
 import { objectOf, parseObject, textOf } from "#protocols/index.ts";
 import { containerMemories, type ObjectPrices, objectPricesOf } from "#providers/index.ts";
 import type { PassThroughPrice, PassThroughRoute } from "../pass-through/pass-through-call.ts";
@@ -16,7 +16,8 @@ export function objectPrice(
 ): PassThroughPrice {
   const prices = objectPricesOf(provider);
   const endpoint = owned?.endpoint;
-  if (endpoint?.collection === "containers" && method !== "DELETE") {
+  // The deletion of a file in it is a use, its own is free.
+  if (endpoint?.collection === "containers" && !(method === "DELETE" && endpoint.path.endsWith("/{id}"))) {
     const { memory, minutes } = owned?.object == null ? newContainer(body) : usedContainer(owned.object, now);
     const perMinute = prices.containerMinute(memory);
     const nanoUsd = perMinute === null ? null : Math.ceil(perMinute * minutes);
@@ -27,9 +28,6 @@ export function objectPrice(
   }
   return priced(provider, "", 0);
 }
-
-/** The upstream's model in entries and records of containers, followed by the memory. */
-const containerModel = "container-";
 
 function feeOf(prices: ObjectPrices, fee: "vector_store" | "vector_store_search"): NanoUsd | null {
   return fee === "vector_store" ? prices.vectorStore : prices.search;

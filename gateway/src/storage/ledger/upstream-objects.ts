@@ -1,5 +1,5 @@
 import { type CompiledQuery, sql } from "kysely";
-import { columnsOf, membersOf, type UpstreamObject } from "#core/index.ts";
+import { columnsOf, containerModel, membersOf, renewedUpstreamModel, type UpstreamObject } from "#core/index.ts";
 import type { UpstreamObjectStore } from "#ports/index.ts";
 import { type Connection, type Database, deleteInBatches } from "../database/database.ts";
 import type { Row } from "../database/schema.ts";
@@ -37,7 +37,7 @@ export function objectRowsOf(records: readonly LedgerRecord[]): readonly ObjectR
 
 /**
  * Returns a function that writes objects in the transaction of their entries. Idempotent. The newer of two records of an object wins, but
- * never removes its number of tokens or masked values.
+ * never removes its number of tokens, masked values or a container's memory.
  */
 export function objectWriter(
   database: Pick<Database, "kysely" | "flavour">,
@@ -72,10 +72,17 @@ function upsert(connection: Connection, rows: readonly ObjectRow[]) {
           ...Object.fromEntries(renewed.map((column) => [column, eb.ref(`excluded.${column}`)])),
           input_tokens: sql<number | null>`coalesce(excluded.input_tokens, upstream_objects.input_tokens)`,
           masked: sql<string | null>`coalesce(excluded.masked, upstream_objects.masked)`,
+          upstream_model: renewedModel,
         }))
         .whereRef("excluded.created_at", ">=", "upstream_objects.created_at"),
     );
 }
+
+/** `renewedUpstreamModel` in SQL. */
+const renewedModel = sql<string>`case
+  when excluded.kind = 'container' and excluded.upstream_model not like ${sql.lit(`${containerModel}%`)}
+    and upstream_objects.upstream_model like ${sql.lit(`${containerModel}%`)}
+  then upstream_objects.upstream_model else excluded.upstream_model end`;
 
 /** Deduplicates objects and sorts them, so that concurrent writers lock in the same order. */
 function inOrder(rows: readonly ObjectRow[]): readonly ObjectRow[] {
@@ -86,7 +93,12 @@ function inOrder(rows: readonly ObjectRow[]): readonly ObjectRow[] {
     if (before === undefined) byKey.set(key, row);
     else if (row.created_at >= before.created_at) {
       const { input_tokens, masked } = before;
-      byKey.set(key, { ...row, input_tokens: row.input_tokens ?? input_tokens, masked: row.masked ?? masked });
+      byKey.set(key, {
+        ...row,
+        input_tokens: row.input_tokens ?? input_tokens,
+        masked: row.masked ?? masked,
+        upstream_model: renewedUpstreamModel(before.upstream_model, membersOf(row)),
+      });
     }
   }
   return [...byKey].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
@@ -109,7 +121,9 @@ const columns = [
   "masked",
 ] as const;
 const placeholders = Object.fromEntries(columns.map((column) => [column, ""])) as unknown as ObjectRow;
-const renewed = columns.filter((column) => !["workspace_id", "id", "input_tokens", "masked"].includes(column));
+const renewed = columns.filter(
+  (column) => !["workspace_id", "id", "input_tokens", "masked", "upstream_model"].includes(column),
+);
 /** Far below the maximum number of parameters. */
 const rowsTogether = 500;
 

@@ -36,6 +36,33 @@ test("a container costs its idle life by its memory, and then the time since its
   expect(used?.costNanoUsd).toBeLessThan(1_000_000);
 });
 
+test("a container keeps the price of its memory after a model call has used it", async () => {
+  const id = await create("/v1/containers", { name: "big", memory_limit: "16g" });
+  const output = [{ type: "code_interpreter_call", id: "ci_1", container_id: id, code: "1" }];
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  const reply = JSON.stringify({ id: "resp_1", object: "response", status: "completed", output, usage });
+  const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${reply.length}\r\nconnection: close`;
+  const body = { model: "openai", input: "hi", tools: [{ type: "code_interpreter", container: id }] };
+  const called = await gateway.post("/v1/responses", body, { script: { raw_reply: `${head}\r\n\r\n${reply}` } });
+  expect([called.status, await called.text()]).toEqual([200, reply]);
+  expect((await gateway.get(`/v1/containers/${id}`)).status).toBe(200);
+  const [used] = await gateway.entries();
+  expect(used?.upstreamModel).toBe("container-16g");
+});
+
+test("the deletion of a container's file is a use of the container, and the container's own is free", async () => {
+  const id = await create("/v1/containers", { name: "big", memory_limit: "64g" });
+  const body = new FormData();
+  body.append("file", new Blob(["x"]), "x.txt");
+  const headers = { authorization: `Bearer ${aliceKey}` };
+  const added = await fetch(`${gateway.url}/v1/containers/${id}/files`, { method: "POST", headers, body });
+  const file = `/v1/containers/${id}/files/${((await added.json()) as { id: string }).id}`;
+  expect((await fetch(`${gateway.url}${file}`, { method: "DELETE", headers })).status).toBe(200);
+  expect((await gateway.entries())[0]).toMatchObject({ upstreamModel: "container-64g" });
+  expect((await fetch(`${gateway.url}/v1/containers/${id}`, { method: "DELETE", headers })).status).toBe(200);
+  expect((await gateway.entries())[0]).toMatchObject({ costNanoUsd: 0, upstreamModel: "" });
+});
+
 test("a search has a price, conversations are free, and calls without a price are refused under a budget", async () => {
   const store = await create("/v1/vector_stores", { name: "docs" });
   await gateway.post(`/v1/vector_stores/${store}/search`, { query: "x" }, { key: poorKey });
