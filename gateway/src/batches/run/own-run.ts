@@ -99,9 +99,11 @@ export class OwnRun {
 
   async run(): Promise<RunEnd> {
     const { store, instanceId } = this.#dependencies;
+    if (this.#stopping.aborted) return "stopped";
+    // If the database failed, an earlier run here could not return the rows that it had taken and not sent. Its other rows are stored.
+    await store.returnRows(this.#batch.id, instanceId);
     for (const { piece, rows } of await store.openPieces(this.#batch.id)) this.#open.set(piece, rows);
-    const end = await this.#dispatch();
-    await this.#awaitRows(end === "stopped");
+    const end = await this.#dispatch().finally(() => this.#awaitRows());
     const rest = [...this.#queue, ...this.#later.map(({ row }) => row)].map(({ position }) => position);
     if (rest.length > 0) await store.returnRows(this.#batch.id, instanceId, rest);
     if (end === "stopped" || end === "lost") return end;
@@ -324,19 +326,17 @@ export class OwnRun {
   }
 
   /** Awaits running rows and stores their ends. */
-  async #awaitRows(isStopping: boolean): Promise<void> {
+  async #awaitRows(): Promise<void> {
     const { clock } = this.#dependencies;
-    const stop = isStopping ? clock.after(stopMs, () => this.#abort.abort()) : () => undefined;
-    while (this.#running.size > 0) {
-      await Promise.race([Promise.all(this.#running), sleep(clock, renewMs, this.#stopping)]);
-      if (!isStopping && !this.#isLost) {
-        await this.#renew();
-        // The process may begin to end here.
-        if (this.#stopping.aborted) clock.after(stopMs, () => this.#abort.abort());
-      }
-      if (this.#stopping.aborted) await Promise.all(this.#running);
+    const ended = Promise.all(this.#running);
+    while (this.#running.size > 0 && !this.#stopping.aborted) {
+      await within(clock, renewMs, ended, () => undefined, this.#stopping);
+      // Without the lease, or without the database for now, the rows are stored all the same.
+      if (!this.#isLost) await this.#renew().catch(() => undefined);
     }
-    stop();
+    const stopTimer = clock.after(stopMs, () => this.#abort.abort());
+    await ended;
+    stopTimer();
     this.#storeEnded();
     while (this.#storing !== null) await this.#storing;
   }

@@ -122,7 +122,7 @@ export function batchWrites(database: Database) {
       const free = release ? { lease: null, leased_until: null } : {};
       return leased(kysely, one, { ...columnsOf(step, jsonMembers), ...ended, ...free });
     },
-    /** Asks for the end of a batch that has not ended. Returns it as it is then. */
+    /** Begins to cancel a batch whose rows run. */
     async cancel(workspaceId: string, id: string, now: number): Promise<void> {
       await kysely
         .updateTable("batches")
@@ -169,18 +169,16 @@ export function batchWrites(database: Database) {
           .execute();
       }
     },
-    /** Gives rows back that this process took and did not send. */
-    async returnRows(batchId: string, owner: string, positions: readonly number[]): Promise<void> {
-      for (const some of chunksOf(positions, rowsTogether)) {
-        await kysely
-          .updateTable("batch_rows")
-          .set({ state: "pending", owner: null })
-          .where("batch_id", "=", batchId)
-          .where("position", "in", some)
-          .where("state", "=", "running")
-          .where("owner", "=", owner)
-          .execute();
-      }
+    /** Returns rows that this process took and did not send; without `positions` all of the batch that it has. */
+    async returnRows(batchId: string, owner: string, positions?: readonly number[]): Promise<void> {
+      const taken = kysely
+        .updateTable("batch_rows")
+        .set({ state: "pending", owner: null })
+        .where("batch_id", "=", batchId)
+        .where("state", "=", sql.lit("running"))
+        .where("owner", "=", owner);
+      if (positions === undefined) await taken.execute();
+      else for (const some of chunksOf(positions, rowsTogether)) await taken.where("position", "in", some).execute();
     },
     /** Stores the ends of rows and their sums together. Rows that this process does not run any more are skipped, so it can be repeated. */
     async endRows(batchId: string, owner: string, rows: readonly EndedRow[]): Promise<void> {
