@@ -66,16 +66,16 @@ function endpointOf(protocol: EndpointProtocol): Endpoint {
     isJsonType(exchange.request.headers.get("content-type")) ? jsonEndpoint(exchange) : formEndpoint(exchange);
 }
 
-/** `known`: the caller, if it is authenticated already. */
-export type JsonCall = (exchange: Exchange, known?: Principal) => Promise<Answer>;
+/** `caller`: absent if it is not authenticated yet. */
+export type JsonCall = (exchange: Exchange, caller?: Principal) => Promise<Answer>;
 
 /** A model call with a JSON body: authenticates, reads, and passes the call to the relay. */
 export function jsonCall(protocol: EndpointProtocol): JsonCall {
   const estimate = estimates[protocol.endpoint];
   const isAnthropic = protocol.dialect === anthropicMessages;
-  return async (exchange, known) => {
+  return async (exchange, caller) => {
     const { dependencies, request } = exchange;
-    const found = known ?? authenticated(exchange);
+    const found = caller ?? authenticated(exchange);
     const principal = found instanceof Promise ? await found : found;
     // The caller chooses the version, and it is forwarded unchanged. Source: Anthropic API, "Versions".
     if (isAnthropic) requireVendorVersion(request.headers);

@@ -16,7 +16,7 @@ export function toolUseInSteps(bytes: Uint8Array, steps: Span): ServerToolUse {
   return use;
 }
 
-/** Adds calls of a tool, whose steps have this type. */
+/** Adds calls of a tool; `type` is the type of their steps. */
 export function countTool(
   use: { -readonly [Name in keyof ServerToolUse]: number },
   type: string | null,
