@@ -12,6 +12,7 @@ import {
 } from "#protocols/index.ts";
 import { PieceQueue } from "../../src/relay/attempt/piece-queue.ts";
 import { TranslatedTap } from "../../src/relay/translation/translated-tap.ts";
+import { cutBytes } from "../cut-stream.ts";
 import { context, source } from "./codec-fixture.ts";
 
 const decoder = new TextDecoder();
@@ -112,12 +113,7 @@ function translatedTap({ from, to }: { from: From; to: To }, read: (characters: 
 /** Everything that a caller gets of a stream that arrives in pieces. */
 function received(tap: StreamTap, bytes: Uint8Array, cuts: readonly number[] = []): string {
   const queue = new PieceQueue({ redactor: new Redactor([]) });
-  const positions = [...new Set(cuts.map((cut) => cut % bytes.length))].sort((one, other) => one - other);
-  let from = 0;
-  for (const to of [...positions, bytes.length]) {
-    queue.add(tap.push(bytes.slice(from, to)), tap);
-    from = to;
-  }
+  for (const piece of cutBytes(bytes, cuts)) queue.add(tap.push(piece), tap);
   expect(tap.complete()).toBe(true);
   queue.add(tap.rest(), tap);
   const parts: Uint8Array[] = [];

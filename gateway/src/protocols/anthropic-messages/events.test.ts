@@ -11,6 +11,7 @@ import {
   type Seal,
   type Turn,
 } from "#core/index.ts";
+import { cutBytes } from "../../../test/cut-stream.ts";
 import type { AnswerContext } from "../codec.ts";
 import { eventData, SseEvents } from "../stream/sse-events.ts";
 import { anthropicMessagesCodec as codec } from "./index.ts";
@@ -32,15 +33,11 @@ function read(text: string, cuts: readonly number[] = [], end = true): AnswerEve
   const events: AnswerEvent[] = [];
   const reader = codec.readEvents((event) => events.push(event), source);
   const sse = new SseEvents();
-  const bytes = encoder.encode(text);
-  const places = [...new Set(cuts.map((cut) => cut % bytes.length))].sort((one, other) => one - other);
-  let from = 0;
-  for (const to of [...places, bytes.length]) {
-    sse.push(bytes.slice(from, to), (whole, start, stop) => {
+  for (const piece of cutBytes(encoder.encode(text), cuts)) {
+    sse.push(piece, (whole, start, stop) => {
       const data = eventData(whole, start, stop);
       if (data !== "") reader.read(data);
     });
-    from = to;
   }
   if (end) reader.end();
   return events;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { bounds, Failure } from "#core/index.ts";
+import { pushCut } from "../../../test/cut-stream.ts";
 import { MessagesStreamTap } from "./stream.ts";
 
 const encoder = new TextEncoder();
@@ -51,17 +52,9 @@ function listen(
   cuts: readonly number[] = [],
 ): { tap: MessagesStreamTap; out: string; complete: boolean } {
   const tap = new MessagesStreamTap();
-  const bytes = encoder.encode(sent);
-  const places = [...new Set(cuts.map((cut) => cut % bytes.length))].sort((one, other) => one - other);
-  const out: Uint8Array[] = [];
-  let from = 0;
-  for (const to of [...places, bytes.length]) {
-    out.push(tap.push(bytes.slice(from, to)).slice());
-    from = to;
-  }
+  const out = pushCut(tap, sent, cuts);
   const complete = tap.complete();
-  out.push(tap.rest());
-  return { tap, out: decoder.decode(Buffer.concat(out)), complete };
+  return { tap, out: out + decoder.decode(tap.rest()), complete };
 }
 
 const facts = ({ tap, complete }: ReturnType<typeof listen>): unknown => [

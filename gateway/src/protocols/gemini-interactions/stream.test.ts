@@ -1,10 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Failure } from "#core/index.ts";
+import { pushCut } from "../../../test/cut-stream.ts";
 import { InteractionStreamTap } from "./stream.ts";
-
-const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 const event = (event_type: string, members: object = {}): string =>
   `event: ${event_type}\ndata: ${JSON.stringify({ event_type, ...members })}\n\n`;
@@ -35,15 +33,7 @@ const whole = [
 
 function listen(stream: string, cuts: readonly number[] = []): { tap: InteractionStreamTap; out: string } {
   const tap = new InteractionStreamTap();
-  const bytes = encoder.encode(stream);
-  const places = [...new Set(cuts.map((cut) => cut % bytes.length))].sort((one, other) => one - other);
-  const out: Uint8Array[] = [];
-  let from = 0;
-  for (const to of [...places, bytes.length]) {
-    out.push(tap.push(bytes.slice(from, to)).slice());
-    from = to;
-  }
-  return { tap, out: decoder.decode(Buffer.concat(out)) };
+  return { tap, out: pushCut(tap, stream, cuts) };
 }
 
 const facts = (tap: InteractionStreamTap): unknown => [

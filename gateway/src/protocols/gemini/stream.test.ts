@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Failure } from "#core/index.ts";
+import { pushCut } from "../../../test/cut-stream.ts";
 import { GeminiStreamTap } from "./stream.ts";
 
 const encoder = new TextEncoder();
@@ -26,15 +27,7 @@ const whole = [
 
 function listen(text: string, cuts: readonly number[] = []): { tap: GeminiStreamTap; out: string } {
   const tap = new GeminiStreamTap();
-  const bytes = encoder.encode(text);
-  const places = [...new Set(cuts.map((cut) => cut % bytes.length))].sort((one, other) => one - other);
-  const out: Uint8Array[] = [];
-  let from = 0;
-  for (const to of [...places, bytes.length]) {
-    out.push(tap.push(bytes.slice(from, to)).slice());
-    from = to;
-  }
-  return { tap, out: decoder.decode(Buffer.concat(out)) };
+  return { tap, out: pushCut(tap, text, cuts) };
 }
 
 const facts = (tap: GeminiStreamTap): unknown => [

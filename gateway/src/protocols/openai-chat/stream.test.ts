@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { bounds, Failure } from "#core/index.ts";
+import { pushCut } from "../../../test/cut-stream.ts";
 import { ChatStreamTap } from "./stream.ts";
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 const chunk = (delta: object, rest: object = {}): string =>
   `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason: null }], usage: null, ...rest })}\n\n`;
@@ -28,15 +28,7 @@ const withoutUsage = whole.replace(usageChunk(usage), "");
 
 function listen(text: string, hideUsage: boolean, cuts: readonly number[] = []): { tap: ChatStreamTap; out: string } {
   const tap = new ChatStreamTap(hideUsage);
-  const bytes = encoder.encode(text);
-  const places = [...new Set(cuts.map((cut) => cut % bytes.length))].sort((one, other) => one - other);
-  const out: Uint8Array[] = [];
-  let from = 0;
-  for (const to of [...places, bytes.length]) {
-    out.push(tap.push(bytes.slice(from, to)).slice());
-    from = to;
-  }
-  return { tap, out: decoder.decode(Buffer.concat(out)) };
+  return { tap, out: pushCut(tap, text, cuts) };
 }
 
 describe("a chat stream", () => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { bounds, Failure, noUsage } from "#core/index.ts";
+import { pushCut } from "../../../test/cut-stream.ts";
 import { imagesWire } from "./index.ts";
 import { ImagesStreamTap } from "./reply.ts";
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 const event = (type: string, rest: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
 const usage = {
@@ -30,15 +30,7 @@ const ark = [
 
 function listen(text: string, cuts: readonly number[] = []): { tap: ImagesStreamTap; out: string } {
   const tap = new ImagesStreamTap();
-  const bytes = encoder.encode(text);
-  const places = [...new Set(cuts.map((cut) => cut % bytes.length))].sort((one, other) => one - other);
-  const out: Uint8Array[] = [];
-  let from = 0;
-  for (const to of [...places, bytes.length]) {
-    out.push(tap.push(bytes.slice(from, to)));
-    from = to;
-  }
-  return { tap, out: decoder.decode(Buffer.concat(out)) };
+  return { tap, out: pushCut(tap, text, cuts) };
 }
 
 const facts = (tap: ImagesStreamTap) => ({

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Failure } from "#core/index.ts";
+import { pushCut } from "../../../test/cut-stream.ts";
 import { openaiResponses } from "./index.ts";
 import { ResponsesStreamTap } from "./stream.ts";
 
@@ -53,15 +54,7 @@ const whole = body + ending("completed");
 
 function listen(text: string, cuts: readonly number[] = []): { tap: ResponsesStreamTap; out: string } {
   const tap = new ResponsesStreamTap();
-  const bytes = encoder.encode(text);
-  const places = [...new Set(cuts.map((cut) => cut % bytes.length))].sort((one, other) => one - other);
-  const out: Uint8Array[] = [];
-  let from = 0;
-  for (const to of [...places, bytes.length]) {
-    out.push(tap.push(bytes.slice(from, to)).slice());
-    from = to;
-  }
-  return { tap, out: decoder.decode(Buffer.concat(out)) };
+  return { tap, out: pushCut(tap, text, cuts) };
 }
 
 describe("a Responses stream", () => {
