@@ -1,3 +1,4 @@
+import { test } from "bun:test";
 import type { AlertCondition, AlertTarget, ConfigFile } from "@sluice/contract";
 import {
   AlertSender,
@@ -22,7 +23,7 @@ import { PastSums } from "../../src/storage/reports/past-sums.ts";
 import { answerReport } from "../../src/storage/reports/report-answers.ts";
 import { Deadline } from "../../src/storage/reports/report-context.ts";
 import { reportStoreOf } from "../../src/storage/reports/report-store.ts";
-import { type StoreFixture, silentObserver } from "../conformance/store-fixture.ts";
+import { type StoreFixture, type StoreFixtureFactory, silentObserver } from "../conformance/store-fixture.ts";
 import { transportOf } from "../sending-transport.ts";
 
 export const auditSource = { actor: "ada@example.com", ip: "127.0.0.1" };
@@ -135,6 +136,21 @@ export async function openAlerts(stores: StoreFixture) {
 }
 
 export type AlertFixture = Awaited<ReturnType<typeof openAlerts>>;
+
+/** Declares tests with alerts on a database of their own. */
+export function alertTest(make: StoreFixtureFactory) {
+  return (title: string, check: (alerts: AlertFixture) => Promise<void>): void =>
+    test(title, async () => {
+      await using stores = await make();
+      await check(await openAlerts(stores));
+    });
+}
+
+export const budgetCondition: AlertCondition = { kind: "budget", percent: [80, 100], scope: null, scope_id: null };
+
+export async function openAlertsOf({ log }: AlertFixture) {
+  return (await log.page({ userId: "u", workspaces: null }, { state: "open" }, null, 100)).data;
+}
 
 const standardChannel: ChannelFields = {
   name: "team",

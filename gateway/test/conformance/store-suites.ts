@@ -3,6 +3,8 @@ import { createControlStore } from "#directory/index.ts";
 import { createChangeFeed, createDatabaseTries, createLedgerStore, type Database, openVault } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { alertGuardrailSuite } from "./alert-guardrail-suite.ts";
+import { alertMessageSuite } from "./alert-message-suite.ts";
 import { alertSuite } from "./alert-suite.ts";
 import { changeFeedSuite } from "./change-feed-suite.ts";
 import { configFileSuite } from "./config-file-suite.ts";
@@ -52,6 +54,8 @@ export function storeSuites(name: string, make: StoreFixtureFactory): void {
   changeFeedSuite(name, make);
   leaseSuite(name, make);
   alertSuite(name, make);
+  alertGuardrailSuite(name, make);
+  alertMessageSuite(name, make);
   scheduledReportSuite(name, make);
   triesSuite(name, async () => await databaseTries(await make()));
 }

@@ -1,0 +1,182 @@
+import { describe, expect } from "bun:test";
+import { shadowRefusedPrefix } from "@sluice/contract";
+import { createBatchStore } from "#batches/index.ts";
+import type { Batch, GuardrailCheckEntry } from "#core/index.ts";
+import { alertTest, openAlertsOf } from "../alerts/alert-fixture.ts";
+import { ledgerEntry, newYear, type StoreFixtureFactory } from "./store-fixture.ts";
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/** Alerts on guardrails, shadow mode and batches. */
+export function alertGuardrailSuite(name: string, make: StoreFixtureFactory): void {
+  const withAlerts = alertTest(make);
+
+  describe(`${name}: alerts on guardrails, shadow mode and batches`, () => {
+    const check = (name: string, changes: Partial<GuardrailCheckEntry>): GuardrailCheckEntry => ({
+      ...{ checkId: `chk_${name}`, at: newYear, requestId: `req_${name}`, workspaceId: "", groupId: "grp_1" },
+      ...{ keyId: "key_1", personId: null, guardrailId: "grl_keys", guardrailName: "keys", definition: "d" },
+      ...{ side: "input", action: "block", enforced: true, verdict: "blocked", counts: { github_token: 1 } },
+      ...{ paths: ["messages[0].content"], unmasked: 0, unreadable: 0, durationMs: 1, error: null, ...changes },
+    });
+
+    withAlerts(
+      "opens when a guardrail finds something in enough requests, and resolves after a calm time",
+      async (alerts) => {
+        const { acme, other, clock } = alerts;
+        await alerts.rule({ kind: "guardrail_findings", requests: 3, minutes: 10, verdict: "blocked" });
+        await alerts.rule({ kind: "guardrail_findings", requests: 1, minutes: 10, guardrail: "grl_mail" });
+        let made = 0;
+        const found = async (changes: Partial<GuardrailCheckEntry>) => {
+          made++;
+          const entry = { workspaceId: acme.id, at: clock.now() - 1_000, ...changes };
+          await alerts.ledgerStore.insertChecks([check(String(made), entry)]);
+        };
+        // Not counted: another workspace, shadow mode, another verdict, the same request again.
+        for (let n = 0; n < 3; n++) await found({ workspaceId: other.id });
+        for (let n = 0; n < 3; n++) await found({ enforced: false });
+        for (let n = 0; n < 3; n++) await found({ verdict: "flagged" });
+        await found({ requestId: "req_twice" });
+        await found({ requestId: "req_twice", side: "output" });
+        await found({});
+        await alerts.pass(1);
+        expect(alerts.texts()).toEqual([]);
+        await found({});
+        await alerts.pass(1);
+        expect(alerts.texts()).toEqual(["Guardrail keys blocked 3 requests of acme in the last 10 minutes."]);
+        await found({ guardrailId: "grl_mail", guardrailName: "mail", verdict: "masked" });
+        await alerts.pass(1);
+        expect(alerts.texts().slice(1)).toEqual([
+          "Guardrail mail found something in one request of acme in the last 10 minutes.",
+        ]);
+        await alerts.pass(20);
+        expect(
+          alerts
+            .texts()
+            .slice(2)
+            .map((text) => text.slice(0, 20)),
+        ).toEqual(["Resolved: Guardrail ", "Resolved: Guardrail "]);
+      },
+    );
+
+    withAlerts("reports checks of guardrails that fail, also in shadow mode", async (alerts) => {
+      const { acme, clock } = alerts;
+      await alerts.rule({ kind: "guardrail_failure", failures: 2, minutes: 5 });
+      const fail = async (name: string) =>
+        await alerts.ledgerStore.insertChecks([
+          check(name, {
+            ...{ workspaceId: acme.id, at: clock.now() - 1_000, verdict: "failed", enforced: false },
+            error: "The webhook did not answer in time.",
+          }),
+        ]);
+      await fail("one");
+      await alerts.pass(1);
+      expect(alerts.texts()).toEqual([]);
+      await fail("two");
+      await alerts.pass(2);
+      expect(alerts.texts()).toEqual([
+        "Guardrail keys could not check 2 requests of acme in the last 5 minutes: The webhook did not answer in time.",
+      ]);
+      expect(alerts.bodies()[0]?.data.url).toBe(
+        "https://sluice.example/console/guardrails?workspace=acme&tab=findings&guardrail=grl_keys&verdict=failed",
+      );
+    });
+
+    withAlerts("reports a batch with many failed rows, until an hour after its end", async (alerts) => {
+      const { acme, other, clock, database } = alerts;
+      await alerts.rule({ kind: "batch_rows_failed", percent: 20, min_rows: 10 });
+      const batches = createBatchStore({ database });
+      const create = (name: string, workspaceId: string, rows: Pick<Batch, "succeeded" | "errored">) =>
+        batches.create(batchOf(name, workspaceId, clock.now(), rows), "a process", clock.now() + hourMs);
+      const failing = await create("failing", acme.id, { succeeded: 8, errored: 2 });
+      await create("good", acme.id, { succeeded: 90, errored: 10 });
+      await create("few", other.id, { succeeded: 0, errored: 9 });
+      await alerts.pass(1);
+      expect(alerts.texts()).toEqual(["20% of the rows of batch failing of acme failed: 2 of 10."]);
+      expect(alerts.bodies()[0]?.data.url).toBe("https://sluice.example/console/batches/batch_failing?workspace=acme");
+      await batches.step(failing, { state: "completed", endedAt: clock.now() }, true);
+      await alerts.pass(30);
+      expect(alerts.texts()).toHaveLength(1);
+      await alerts.pass(40);
+      expect(alerts.texts().slice(1)).toEqual(["Resolved: 20% of the rows of batch failing of acme failed: 2 of 10."]);
+    });
+
+    withAlerts(
+      "reports the first event of each rule in shadow mode, and the next after a day without one",
+      async (alerts) => {
+        const { acme, other, clock } = alerts;
+        await alerts.rule({ kind: "shadow" }, { send_resolved: false });
+        let made = 0;
+        const marked = async (text: string, workspaceId = acme.id) => {
+          made++;
+          const warnings = ["seed was left out", `${shadowRefusedPrefix}${text}`];
+          const at = clock.now() - 1_000;
+          await alerts.ledgerStore.insert([ledgerEntry(`${made}`, { workspaceId, at, warnings, personId: "usr_ada" })]);
+        };
+        const budgetOfKey = "budget of 5 USD per day on key acme/a key of ours";
+        await marked("budget of 1 USD per day on workspace other", other.id);
+        await marked(budgetOfKey);
+        await marked("models of group acme/team");
+        await alerts.pass(1);
+        const sentence = (rule: string) =>
+          `Calls of acme would have been refused by a rule in shadow mode: ${rule}. They were served.`;
+        const first = [sentence(budgetOfKey), sentence("models of group acme/team")];
+        expect(alerts.texts().toSorted()).toEqual(first.toSorted());
+        const urls = alerts.bodies().map(({ data }) => data.url.slice("https://sluice.example/console".length));
+        expect(urls.toSorted()).toEqual([
+          "/limits?workspace=acme&object=key%3Akey_1",
+          "/workspaces/acme?workspace=acme&tab=groups&group=grp_1",
+        ]);
+        // An event of a personal key is for its user and admins.
+        const seenBy = async (userId: string) =>
+          (await alerts.log.inbox({ userId, workspaces: [{ id: acme.id, seesPeople: false }] })).unread;
+        expect([await seenBy("usr_ada"), await seenBy("usr_other")]).toEqual([2, 1]);
+        // Further events send nothing.
+        clock.advance(12 * hourMs);
+        await marked(budgetOfKey);
+        await alerts.pass(2);
+        expect(alerts.texts()).toHaveLength(2);
+        await alerts.ledgerStore.insertChecks([
+          check("shadow", { workspaceId: acme.id, at: clock.now() - 1_000, enforced: false }),
+        ]);
+        await alerts.pass(1);
+        expect(alerts.texts().slice(2)).toEqual([
+          "Guardrail keys, in shadow mode, found something in calls of acme. The calls did not change.",
+        ]);
+        clock.advance(25 * hourMs);
+        await alerts.pass(1);
+        expect(await openAlertsOf(alerts)).toEqual([]);
+        await marked(budgetOfKey);
+        await alerts.pass(1);
+        expect(alerts.texts().slice(3)).toEqual([sentence(budgetOfKey)]);
+      },
+    );
+
+    withAlerts("two processes report the first event in shadow mode once", async (alerts) => {
+      await alerts.rule({ kind: "shadow" });
+      const warnings = [`${shadowRefusedPrefix}models of workspace acme`];
+      const at = alerts.clock.now() - 1_000;
+      await alerts.ledgerStore.insert([ledgerEntry("shadow", { workspaceId: alerts.acme.id, at, warnings })]);
+      await Promise.all([alerts.watch, alerts.openWatch(), alerts.openWatch()].map((each) => each.check()));
+      expect(alerts.sent).toHaveLength(1);
+    });
+  });
+}
+
+function batchOf(
+  displayName: string,
+  workspaceId: string,
+  now: number,
+  rows: Pick<Batch, "succeeded" | "errored">,
+): Batch {
+  return {
+    ...{ id: `batch_${displayName}`, workspaceId, groupId: "grp_1", keyId: "key_1", displayName, ...rows },
+    ...{ api: "openai", endpoint: "chat", model: "gpt", state: "in_progress", userAgent: "", total: 100 },
+    ...{ metadata: {}, headers: {}, tags: {}, errors: [], holds: [], canceled: 0, expired: 0, costNanoUsd: 0 },
+    ...{ inputFileId: null, inputHash: null, outputHash: null, outputBytes: 0, outputFileId: null, errorFileId: null },
+    ...{ outputLifeMs: null, provider: null, deployment: null, upstreamModel: null, priceVersion: null },
+    ...{ uploadId: null, submittedAt: null, upstreamId: null, vendorHash: null, vendorBytes: 0, vendorLines: 0 },
+    ...{ createdAt: now, startedAt: now, finalizingAt: null, endedAt: null, cancelAt: null, dueAt: now },
+    ...{ expiresAt: now + dayMs, deleteAt: now + 29 * dayMs },
+  };
+}
