@@ -137,7 +137,7 @@ export async function openAlerts(stores: StoreFixture) {
 
 export type AlertFixture = Awaited<ReturnType<typeof openAlerts>>;
 
-/** Declares tests with alerts on a database of their own. */
+/** Declares tests with alerts, each on a new database. */
 export function alertTest(make: StoreFixtureFactory) {
   return (title: string, check: (alerts: AlertFixture) => Promise<void>): void =>
     test(title, async () => {
