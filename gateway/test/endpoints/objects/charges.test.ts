@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { MovedClock } from "../../moved-clock.ts";
 import { aliceKey, errorOf, type StartedGateway } from "../../started-gateway.ts";
-import { startFilesGateway } from "../files/files-gateway.ts";
+import { bearer, startFilesGateway } from "../files/files-gateway.ts";
 
 const poorKey = "sk-poor-0123456789abcdefghijkl";
 let gateway: StartedGateway;
@@ -61,6 +62,30 @@ test("the deletion of a container's file is a use of the container, and the cont
   expect((await gateway.entries())[0]).toMatchObject({ upstreamModel: "container-64g" });
   expect((await fetch(`${gateway.url}/v1/containers/${id}`, { method: "DELETE", headers })).status).toBe(200);
   expect((await gateway.entries())[0]).toMatchObject({ costNanoUsd: 0, upstreamModel: "" });
+});
+
+test.each([
+  [20, {}],
+  [60, { expires_after: { anchor: "last_active_at", minutes: 60 } }],
+])("a container that ended long ago is charged for %d minutes", async (minutes, more) => {
+  const clock = new MovedClock();
+  const own = await startFilesGateway({ clock });
+  try {
+    const made = await own.post("/v1/containers", { name: "ended", memory_limit: "4g", ...more });
+    const { id } = (await made.json()) as { id: string };
+    clock.move(86_400_000);
+    expect((await own.get(`/v1/containers/${id}`)).status).toBe(200);
+    const [used] = await own.entries();
+    expect(used?.costNanoUsd).toBe(minutes * 6_000_000);
+  } finally {
+    await own.stop();
+  }
+});
+
+test("a container of an unknown memory has no price and no name of its own", async () => {
+  const id = await create("/v1/containers", { name: "odd", memory_limit: "3g" });
+  expect((await gateway.entries())[0]).toMatchObject({ upstreamModel: "container-other", costNanoUsd: 0 });
+  expect((await gateway.get(`/v1/containers/${id}`, bearer(poorKey))).status).toBe(403);
 });
 
 test("a search has a price, conversations are free, and calls without a price are refused under a budget", async () => {
