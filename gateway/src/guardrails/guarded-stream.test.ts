@@ -37,17 +37,21 @@ class Events implements LiveBody {
   }
 }
 
-function streamOf(body: LiveBody, rule: Guardrail, cpuMs: () => number) {
+type Options = ConstructorParameters<typeof CallGuard>[0];
+
+const asksNothing: Options["remote"] = () => Promise.reject(new Error("nothing is asked"));
+
+function streamOf(body: LiveBody, rule: Guardrail, cpuMs: () => number, remote = asksNothing) {
   const side = sideOf([rule]);
   const guard = new CallGuard({
     policy: { input: sideOf([]), output: side },
     secret: () => "secret",
     nowMs: () => 0,
     cpuMs,
-    remote: () => Promise.reject(new Error("nothing is asked")),
+    remote,
     inspectLarge: (ask, bytes) => Promise.resolve({ body: bytes, outcome: inspectBody(bytes, ask) }),
     onRecords() {},
-  } as ConstructorParameters<typeof CallGuard>[0]);
+  } as Options);
   const errorEvent = () => Buffer.from("event: error\n\n");
   return readableOf(
     new GuardedStream({ guard, body, shape: textsOf("openai-chat").stream, keepAlive: ": ping\n\n", errorEvent }),
@@ -65,6 +69,31 @@ test.each(["block", "pass"] as const)("applies on_error to a piece that takes to
   if (onError === "pass") expect([text, body.isCanceled]).toEqual([events.join(""), false]);
   else expect([text, body.isCanceled]).toEqual([`${events[0]}event: error\n\n`, true]);
 });
+
+test.each([4_200, 100])(
+  "sends an answer once if its check fails after %d characters that a webhook masks",
+  async (length) => {
+    const events = ["Jane ".repeat(length / 5), "two ".repeat(2_000), "three "].map(event);
+    const body = new Events(events);
+    let now = 0;
+    const masksNames: Options["remote"] = async (_rule, texts) => ({
+      types: ["name"],
+      masks: new Map(texts.map((_text, index) => [index, [{ start: 0, end: 4, type: "name" }]])),
+    });
+    const check = { kind: "webhook", url: "https://judge.example/check", secret: "a secret of 16 characters" } as const;
+    const rule = guardrail({ check, action: "mask", onError: "pass" });
+    const stream = streamOf(
+      body,
+      rule,
+      () => {
+        if (body.pulled > 1) now += 25;
+        return now;
+      },
+      masksNames,
+    );
+    expect(await new Response(stream).text()).toBe(events.join(""));
+  },
+);
 
 test("pulls no further than its reader, and everything at once if it holds the answer", async () => {
   const events = Array.from({ length: 100 }, (_, index) => event(`${index} words. `));

@@ -35,8 +35,8 @@ export class GuardedStream implements LiveBody, BodySink {
   readonly #inspector: StreamInspector;
   /** Texts for models and services; null: none judges them. */
   readonly #judged: JudgedTexts | null;
-  /** The answer as it came, for masks by a service at its end; null: none can mask. */
-  readonly #raw: Uint8Array[] | null;
+  /** The answer as it came, for masks by a service at its end; null: none can mask, or a check has failed and the answer passes. */
+  #raw: Uint8Array[] | null;
   /** Finds what services have found. */
   readonly #valueRules: LocatingRule[] = [];
   /** Nothing is sent before a verdict on its window. */
@@ -144,6 +144,7 @@ export class GuardedStream implements LiveBody, BodySink {
         guard.failed("output", thrown, this.#startMs);
         this.#checked.push(...this.#inspector.abandon());
         this.#holds = false;
+        this.#raw = null;
       }
     } catch (failure) {
       this.#refuse(asFailure(failure));
@@ -192,7 +193,7 @@ export class GuardedStream implements LiveBody, BodySink {
       return;
     }
     this.#isOver = true;
-    if (this.#valueRules.length > 0 && !this.#maskValues()) return;
+    if (this.#raw !== null && this.#valueRules.length > 0 && !this.#maskValues(this.#raw)) return;
     this.#flush();
     if (this.#error === null) this.#sink?.close();
     else this.#sink?.error(this.#error);
@@ -205,12 +206,12 @@ export class GuardedStream implements LiveBody, BodySink {
 
   #mustJudge(isEnd: boolean): boolean {
     if (this.#judged === null || this.#isJudged) return false;
-    if (isEnd) return this.#unjudged > 0;
+    if (isEnd || this.#inspector.isAbandoned) return this.#unjudged > 0;
     return this.#unjudged >= (this.#holds ? wholeCharactersMax : windowCharacters);
   }
 
   /** Masks what services have found, too. False: that failed, and the stream has ended with an error. */
-  #maskValues(): boolean {
+  #maskValues(raw: readonly Uint8Array[]): boolean {
     const { guard, shape, body } = this.#options;
     const { placeholders } = guard;
     const rules = [...guard.side("output").locating, ...this.#valueRules];
@@ -222,8 +223,7 @@ export class GuardedStream implements LiveBody, BodySink {
       },
     });
     try {
-      const masked = [...(this.#raw ?? []).flatMap((piece) => inspector.push(piece)), ...inspector.end()];
-      this.#checked = masked;
+      this.#checked = [...raw.flatMap((piece) => inspector.push(piece)), ...inspector.end()];
       return true;
     } catch (thrown) {
       body.cancel();
