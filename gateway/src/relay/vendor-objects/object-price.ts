@@ -56,14 +56,14 @@ const usualIdleMinutes = 20;
 const minutesMin = 5;
 /** More than vendors accept; it bounds the price. */
 const minutesMax = 1_000_000;
-const known: ReadonlySet<string> = new Set(containerMemories);
+const memories: ReadonlySet<string> = new Set(containerMemories);
 
 function newContainer(body: Uint8Array | null): Container {
   const read = body === null ? null : parseObject(new TextDecoder().decode(body));
   const minutes = Number(objectOf(read?.["expires_after"])["minutes"] ?? usualIdleMinutes);
   const memory = textOf(read?.["memory_limit"]) ?? containerMemories[0];
   return {
-    memory: known.has(memory) ? memory : "other",
+    memory: memories.has(memory) ? memory : "other",
     idleMinutes: Number.isNaN(minutes)
       ? usualIdleMinutes
       : Math.min(minutesMax, Math.max(minutesMin, Math.ceil(minutes))),

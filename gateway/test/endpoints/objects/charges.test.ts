@@ -82,7 +82,7 @@ test.each([
   }
 });
 
-test("a container of an unknown memory has no price and no name of its own", async () => {
+test("a container of an unknown memory has no price, and its entry does not repeat the memory", async () => {
   const id = await create("/v1/containers", { name: "odd", memory_limit: "3g" });
   expect((await gateway.entries())[0]).toMatchObject({ upstreamModel: "container-other", costNanoUsd: 0 });
   expect((await gateway.get(`/v1/containers/${id}`, bearer(poorKey))).status).toBe(403);
