@@ -14,7 +14,8 @@ import { type BatchAdapter, type BatchLine, priceTermsOf } from "#providers/inde
 import { measuredReply, pricesAt } from "#relay/index.ts";
 import { jsonLines } from "../accept/json-lines.ts";
 import { protocolOf } from "../row-call.ts";
-import type { LeasedBatch, SettledRow } from "../store/batch-writes.ts";
+import type { LeasedBatch } from "../store/batch-writes.ts";
+import type { SettledRow } from "../store/row-writes.ts";
 import { batchLeaseMs, type RunDependencies } from "./own-run.ts";
 
 /** Rows that are settled in one transaction. SQLite runs it on the thread of the event loop. */
