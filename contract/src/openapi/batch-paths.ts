@@ -161,40 +161,38 @@ const geminiOperation = object(
   ["name", "metadata"],
 );
 
-const geminiCreation = object({
-  batch: object(
-    {
-      displayName: text,
-      inputConfig: {
-        type: "object",
-        description: "`fileName`, or `requests.requests` with `{request, metadata: {key}}` each.",
-        additionalProperties: true,
+const geminiCreation = {
+  parameters: [geminiModel],
+  body: object({
+    batch: object(
+      {
+        displayName: text,
+        inputConfig: {
+          type: "object",
+          description: "`fileName`, or `requests.requests` with `{request, metadata: {key}}` each.",
+          additionalProperties: true,
+        },
       },
-    },
-    ["inputConfig"],
-  ),
-});
+      ["inputConfig"],
+    ),
+  }),
+  answer: geminiOperation,
+  errors: "gemini",
+  more: [408, 413, 415],
+} as const;
 
 const createGeminiBatch = call({
   operationId: "createGeminiBatch",
   summary: "Create a batch in Gemini's format",
   description:
     "Runs the requests later, with any model of the key. A request that is refused is an error among the results.",
-  parameters: [geminiModel],
-  body: geminiCreation,
-  answer: geminiOperation,
-  errors: "gemini",
-  more: [408, 413, 415],
+  ...geminiCreation,
 });
 
 const createGeminiEmbeddings = call({
   operationId: "createGeminiEmbeddingsBatch",
   summary: "Create a batch of embeddings in Gemini's format",
-  parameters: [geminiModel],
-  body: geminiCreation,
-  answer: geminiOperation,
-  errors: "gemini",
-  more: [408, 413, 415],
+  ...geminiCreation,
 });
 
 const listGeminiBatches = call({

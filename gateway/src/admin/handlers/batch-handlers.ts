@@ -51,7 +51,7 @@ export function batchHandlers(dependencies: ConsoleDependencies) {
         input_file: batch.inputFileId === null ? null : `file-${batch.inputFileId}`,
         metadata: batch.metadata,
         cancel_at: batch.cancelAt,
-        results: mayRead ? resultsOf(batch) : [],
+        results: isEnded && mayRead ? resultsOf(batch) : [],
         results_until: isEnded ? batch.deleteAt : null,
         problems: batch.errors.map(({ line, code, message }) => ({ line, code, message })),
         failed_rows: failed.map(({ position, customId, status, code }) => ({

@@ -74,7 +74,7 @@ class Acceptance {
   constructor(dependencies: BatchesOptions & { readonly holds: BatchHolds }, request: NewBatch) {
     this.#dependencies = dependencies;
     this.#request = request;
-    // What a guardrail masks must be restored in answers, and answers must be checked: the gateway runs such rows itself.
+    // Guardrails check answers and restore masked values in them, so the gateway runs such rows itself.
     this.#maySend = !dependencies.relay.hasGuardrails(request.principal);
   }
 

@@ -1,5 +1,5 @@
 import { Failure } from "#core/index.ts";
-import { editBody, parseObject, skimArray, skimObject, textOf } from "#protocols/index.ts";
+import { editBody, skimArray, skimObject, skimValue, textOf } from "#protocols/index.ts";
 import { batchBounds } from "../batch-bounds.ts";
 import { jsonLines } from "./json-lines.ts";
 import type { SentRow } from "./sent-row.ts";
@@ -14,9 +14,8 @@ export async function* geminiFileRows(pieces: AsyncIterable<Uint8Array>, model: 
     if (bytes === null) yield bad(`Line ${line} is longer than ${batchBounds.rowBytesMax} bytes.`);
     else if (found === null) yield bad(`Line ${line} is not a valid JSON object.`);
     else {
-      const key = textIn(bytes, found.get("key"));
-      const max = batchBounds.customIdMax.gemini;
-      if (key === null || key.length > max) yield bad(`Line ${line}: key must be a text of at most ${max} characters.`);
+      const key = keyIn(bytes, found);
+      if (key === null) yield bad(`Line ${line}: key must be ${keyRule}.`);
       else yield { line, customId: key, body: requestIn(bytes, found.get("request"), model) };
     }
   }
@@ -32,7 +31,8 @@ export async function* geminiInlineRows(body: Uint8Array, span: Span, model: str
     if (found === null) throw invalid(`Request ${line} must be an object.`, "batch.inputConfig.requests");
     const metadata = found.get("metadata");
     const keys = metadata === undefined ? null : skimObject(body, metadata.start, metadata.end, fileMembers);
-    const customId = textIn(body, keys?.get("key")) ?? unnamedRow(index);
+    const customId = keys?.has("key") ? keyIn(body, keys) : unnamedRow(index);
+    if (customId === null) throw invalid(`Request ${line}: metadata.key must be ${keyRule}.`, "metadata.key");
     yield { line, customId, body: requestIn(body, found.get("request"), model) };
   }
 }
@@ -42,6 +42,7 @@ export function unnamedRow(position: number): string {
   return `request-${position + 1}`;
 }
 
+const keyRule = `a text of at most ${batchBounds.customIdMax.gemini} characters`;
 const fileMembers = new Set(["key", "request"]);
 const inlineMembers = new Set(["metadata", "request"]);
 const modelMember = new Set(["model"]);
@@ -53,17 +54,17 @@ function requestIn(bytes: Uint8Array, span: Span | undefined, model: string): Ui
   const found = skimObject(request, 0, request.length, modelMember);
   if (found === null) return invalid("request must be an object.", "request");
   if (!found.has("model")) return request;
-  const named = textIn(request, found.get("model"));
+  const named = textOf(skimValue(request, found.get("model")));
   if (named !== null && named.replace(/^models\//, "") !== model.replace(/^models\//, "")) {
     return invalid(`The model "${named}" of the request differs from the model of the batch.`, "model");
   }
   return editBody(request, { remove: ["model"] });
 }
 
-function textIn(bytes: Uint8Array, span: Span | undefined): string | null {
-  if (span === undefined) return null;
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset + span.start, span.end - span.start).toString("utf8");
-  return textOf(parseObject(Buffer.from(`{"v":${text}}`))?.["v"]);
+/** null: it is not a text, or too long. */
+function keyIn(bytes: Uint8Array, members: ReadonlyMap<string, Span>): string | null {
+  const key = textOf(skimValue(bytes, members.get("key")));
+  return key === null || key.length > batchBounds.customIdMax.gemini ? null : key;
 }
 
 function invalid(message: string, param: string): Failure {

@@ -1,5 +1,5 @@
 import { Failure } from "#core/index.ts";
-import { parseObject, skimObject, textOf } from "#protocols/index.ts";
+import { skimObject, skimValue, textOf } from "#protocols/index.ts";
 import { batchBounds } from "../batch-bounds.ts";
 import { type JsonLine, jsonLines } from "./json-lines.ts";
 import type { SentRow } from "./sent-row.ts";
@@ -22,11 +22,7 @@ function rowOf({ line, bytes }: JsonLine, url: string): SentRow {
   if (bytes === null) return bad(`The line is longer than ${batchBounds.rowBytesMax} bytes.`);
   const found = skimObject(bytes, 0, bytes.length, wanted);
   if (found === null) return bad("The line is not a valid JSON object.");
-  const text = (name: (typeof members)[number]): string | null => {
-    const span = found.get(name);
-    if (span === undefined) return null;
-    return textOf(parseObject(Buffer.concat([open, bytes.subarray(span.start, span.end), close]))?.["v"]);
-  };
+  const text = (name: (typeof members)[number]) => textOf(skimValue(bytes, found.get(name)));
   const customId = text("custom_id");
   const max = batchBounds.customIdMax.openai;
   if (customId === null || customId === "" || customId.length > max) {
@@ -38,6 +34,3 @@ function rowOf({ line, bytes }: JsonLine, url: string): SentRow {
   if (body === undefined) return bad("body is missing.", "body", customId);
   return { line, customId, body: bytes.slice(body.start, body.end) };
 }
-
-const open = Buffer.from('{"v":');
-const close = Buffer.from("}");

@@ -13,7 +13,7 @@ export class BatchVendor {
   calls = 0;
   /** Fails the creations of batches with this status, after it has created them if `created`. */
   failing: { readonly status: number; readonly created: boolean } | null = null;
-  /** What happens to the row at this position. */
+  /** The end of the row at this position. */
   endOf: (position: number) => "answered" | "failed" | "left" = () => "answered";
   /** Changes a line of a result. */
   changeLine: (line: string, position: number) => string = (line) => line;

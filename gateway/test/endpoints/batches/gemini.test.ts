@@ -88,6 +88,8 @@ test("refuses bad creations, and rows for other models among the results", async
     { batch: {} },
     { batch: { inputConfig: {} } },
     inline(),
+    inline({ request: ask("x"), metadata: { key: "k".repeat(513) } }),
+    inline({ request: ask("x"), metadata: { key: 7 } }),
     { batch: { inputConfig: { requests: { requests: {} } } } },
   ]) {
     const answer = await post(body);

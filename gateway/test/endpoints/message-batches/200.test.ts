@@ -55,6 +55,19 @@ test("runs every row and returns its results, with an entry for each in the ledg
   }
 });
 
+test("has no address of results before it has ended", async () => {
+  const { id } = await client.messages.batches.create({ requests: [{ custom_id: "first", params }] });
+  await ended(client, id);
+  // As while the results are written.
+  await gateway.control.database.kysely
+    .updateTable("batches")
+    .set({ state: "finalizing", ended_at: null })
+    .where("id", "=", id.replace("msgbatch_", "batch_"))
+    .execute();
+  const batch = await client.messages.batches.retrieve(id);
+  expect(batch).toMatchObject({ processing_status: "in_progress", results_url: null });
+});
+
 test("lists, and deletes an ended batch with its results", async () => {
   const made = [];
   for (const n of [1, 2, 3])

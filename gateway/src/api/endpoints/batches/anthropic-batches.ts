@@ -1,6 +1,6 @@
 import { ArrayItems, batchBounds, type SentRow } from "#batches/index.ts";
 import { type Batch, batchIdIn, batchIdOf, bounds, Failure, finalBatchStates, type HeaderReader } from "#core/index.ts";
-import { endpointProtocols, parseObject, requireVendorVersion, skimObject, textOf } from "#protocols/index.ts";
+import { endpointProtocols, requireVendorVersion, skimObject, skimValue, textOf } from "#protocols/index.ts";
 import { admitted, withKey } from "../../authenticated.ts";
 import type { Exchange } from "../../dependencies.ts";
 import { idBehind, originOf } from "../../request-parts.ts";
@@ -107,15 +107,11 @@ function rowOf(item: Uint8Array, line: number): SentRow {
     const missing = id === undefined ? "custom_id" : "params";
     return bad(`${missing}: Field required.`, missing);
   }
-  const customId = textOf(parseObject(Buffer.from(`{"id":${text(item, id)}}`))?.["id"]);
+  const customId = textOf(skimValue(item, id));
   if (customId === null || !customIdForm.test(customId)) {
     return bad(`custom_id: String should match pattern '${customIdForm.source}'.`, "custom_id");
   }
   return { line, customId, body: item.slice(params.start, params.end) };
-}
-
-function text(bytes: Uint8Array, { start, end }: { readonly start: number; readonly end: number }): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("utf8");
 }
 
 function batchObject(exchange: Exchange, batch: Batch) {
@@ -141,7 +137,7 @@ function batchObject(exchange: Exchange, batch: Batch) {
     ended_at: timeOf(batch.endedAt),
     cancel_initiated_at: timeOf(batch.cancelAt),
     archived_at: null,
-    results_url: batch.outputHash === null ? null : `${originOf(exchange)}${prefix}${id}/results`,
+    results_url: !ended || batch.outputHash === null ? null : `${originOf(exchange)}${prefix}${id}/results`,
   };
 }
 
