@@ -156,7 +156,7 @@ export class Batches {
     return await files.open(await files.get(batch.workspaceId, fileId));
   }
 
-  /** Deletes an ended batch with its result. Throws Failure not_found, or conflict if it has not ended. */
+  /** Deletes an ended batch with its result. Throws Failure not_found, or invalid_request if it has not ended. */
   async remove(workspaceId: string, api: BatchApi, id: string | null): Promise<Batch> {
     const { store, blobs } = this.#options;
     const batch = await this.get(workspaceId, api, id);

@@ -4,7 +4,7 @@ import type { NanoUsd } from "./money.ts";
 /**
  * validating   its rows are being read and judged; callers cannot see it yet
  * in_progress  rows run
- * canceling   no further row begins; rows that began are awaited
+ * canceling    no further row begins; rows that began are awaited
  * finalizing   every row has ended; the result files are being written
  * The others are final.
  */

@@ -17,7 +17,7 @@ interface DueWorkerOptions<Row> {
   /** Shortest and longest wait between checks. */
   readonly tickMs: number;
   readonly restMs: number;
-  /** What the rows are, in log messages. */
+  /** The name of a row in log messages. */
   readonly noun: string;
   /** `leaseUntil` is the due time of the row under the lease. */
   readonly work: (row: Row, leaseUntil: number, signal: AbortSignal) => Promise<void>;

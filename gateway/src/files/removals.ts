@@ -29,7 +29,7 @@ export function fileRemoval(dependencies: FilesDependencies, copies: Pick<FileCo
     );
     if (!marked) return;
     await removeBytes(file);
-    // What is left is deleted with the row.
+    // Copies that cannot be deleted now are deleted with the row.
     await removeCopies(file, signal);
     const change = { status: "expired", sha256: null, dueAt: clock.now() + bounds.fileExpiredRowMs } as const;
     await store.update(file.id, change, { status: ["expiring"], dueAt: leaseUntil });

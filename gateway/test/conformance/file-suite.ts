@@ -65,7 +65,7 @@ async function openSetup(fixture: Awaited<ReturnType<TaskFixtureFactory>>) {
       await until(async () => {
         clock.advance(bounds.fileRemovalPollMs * 50);
         const next = await store.nextDue();
-        // What is leased is due when its lease ends.
+        // A leased row is due again when its lease ends.
         return next === null || next > clock.now() + fileLeaseMs;
       });
     },

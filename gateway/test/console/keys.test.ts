@@ -367,7 +367,7 @@ describe("several keys", () => {
     expect(await show(keys[1])).toMatchObject({ limits: { rpm: 60 }, budget, tags: { env: "ci" } });
     await change({ budget: null, limits: {} });
     expect(await show(keys[1])).toMatchObject({ limits: {}, budget: null });
-    // What a change leaves out stays as it is on each key.
+    // Each key keeps the fields that a change omits.
     const modes = { fail: "open", enforce: false };
     const params = { ...acme, key: keys[0] ?? "" };
     const body = { limits: { rpm: 1, ...modes }, budget: { ...budget, ...modes } };
