@@ -14,7 +14,6 @@ import { modelBody, readJsonPieces, withPlace } from "../body.ts";
 import { type Answer, asResponse, type CallRequest } from "../call-request.ts";
 import type { Endpoint, Exchange } from "../dependencies.ts";
 import { actionOf } from "../google-path.ts";
-import { json } from "../respond.ts";
 import { type JsonCall, jsonCall } from "./model-calls.ts";
 
 // Claude's Messages API as Amazon Bedrock (InvokeModel) and Google Cloud (rawPredict) offer it, for coding agents and SDKs that are set
@@ -44,8 +43,11 @@ export const countBedrock: Endpoint = async (exchange) => {
   const [, , encoded = ""] = exchange.path.split("/");
   const answer = await asMessages(exchange, { model: modelIn(encoded), stream: false, isWrapped: true }, bedrockCount);
   if (answer.status !== 200) return answer;
-  const counted = (await asResponse(answer).json()) as { input_tokens: number };
-  return json({ inputTokens: counted.input_tokens });
+  const response = asResponse(answer);
+  const { input_tokens: inputTokens } = (await response.json()) as { readonly input_tokens: number };
+  const headers = new Headers(response.headers);
+  headers.delete("content-length");
+  return Response.json({ inputTokens }, { headers });
 };
 
 /** POST …/publishers/anthropic/models/{model}:rawPredict and :streamRawPredict; the model `count-tokens` counts the tokens of the body's model. */

@@ -162,6 +162,15 @@ describe("Amazon Bedrock's InvokeModel", () => {
     expect((await gateway.post("/model/claude/count-tokens", { input: {} })).status).toBe(400);
   });
 
+  test("keeps the headers of a count, such as the warning that it is an estimate", async () => {
+    const input = { invokeModel: { body: Buffer.from(JSON.stringify(bedrock)).toString("base64") } };
+    const counted = await gateway.post("/model/claude/count-tokens", { input });
+    expect(counted.headers.get("x-sluice-provider")).toBe("claude");
+    const estimated = await gateway.post("/model/gpt/count-tokens", { input });
+    expect(estimated.headers.get("x-sluice-warnings")).toContain("estimate");
+    expect(await estimated.json()).toEqual({ inputTokens: expect.any(Number) });
+  });
+
   test("counts the tokens of a compressed request", async () => {
     const body = Buffer.from(JSON.stringify(bedrock)).toString("base64");
     const packed = Bun.gzipSync(JSON.stringify({ input: { invokeModel: { body } } }));
