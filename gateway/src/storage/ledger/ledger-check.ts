@@ -9,7 +9,7 @@ import { storedEntry, usageColumns } from "./ledger-columns.ts";
 import { summedTimes } from "./ledger-day-reading.ts";
 import { dayGrains, dayMs, hourGrains, type TimeSpan } from "./ledger-grains.ts";
 import { prunedBefore } from "./ledger-prune.ts";
-import { countedEntries, hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
+import { countedEntries, foldedRollups, hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 import { otherTags, readTags } from "./rollup-tags.ts";
 import { sessionFaults } from "./session-check.ts";
 
@@ -218,7 +218,7 @@ async function sumFaults(connection: Connection, flavour: Flavour): Promise<read
     ),
   ];
   return await findInTurn(sums, async ({ span: { from, to }, table, scope, grain }) => {
-    const rollups = sql.raw(flavour.name === "postgres" ? "only usage_rollups" : "usage_rollups");
+    const rollups = foldedRollups(flavour);
     const time = sql`hour >= ${from} and hour < ${to}`;
     return await differences(connection, flavour, {
       scope: [...scope, ...grain.scope],

@@ -4,7 +4,7 @@ import type { Connection, Database } from "../database/database.ts";
 import { foldedSketch } from "../database/latency-sketch.ts";
 import type { LatencyColumn, Row } from "../database/schema.ts";
 import { hasCode } from "../disk/files.ts";
-import { rollupColumns, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
+import { foldedRollups, rollupColumns, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 
 /**
  * PostgreSQL: merges up to `rowsMax` rows of `usage_rollups_tail` into their rollups; resolves to their number, 0 if none is left. Rows
@@ -63,8 +63,7 @@ export async function shortenRollup(
   });
   if (shorter.length === 0) return;
   const same = rollupScope.map((column) => sql`${sql.ref(column)} = ${rollup[column]}`);
-  // Only the rollup itself; the tail is not touched.
-  const rollups = flavour.name === "sqlite" ? sql`usage_rollups` : sql`only usage_rollups`;
+  const rollups = foldedRollups(flavour);
   await sql`update ${rollups} set ${sql.join(shorter)} where ${sql.join(same, sql` and `)}`.execute(transaction);
 }
 

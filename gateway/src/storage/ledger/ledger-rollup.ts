@@ -170,6 +170,11 @@ function addTimes(
   rollup.call_first_token_ms_sketch += sketchOf((startedAfter + firstToken) / 1_000);
 }
 
+/** The rollups without unfolded sums, as a table of a query. */
+export function foldedRollups({ name }: Pick<Flavour, "name">): RawBuilder<unknown> {
+  return name === "postgres" ? sql`only usage_rollups` : sql`usage_rollups`;
+}
+
 /** The value of a tag in a rollup or a counted entry as SQL, empty if it has none. The name contains no quote and no backslash. */
 export function tagValueIn({ name }: Pick<Flavour, "name">, tag: string): RawBuilder<string> {
   const value = name === "sqlite" ? sql`tags ->> ${`$."${tag}"`}` : sql`(tags::jsonb ->> ${tag}::text) collate "C"`;

@@ -4,7 +4,7 @@ import { foldedSketch } from "../database/latency-sketch.ts";
 import type { Row } from "../database/schema.ts";
 import { bounded } from "./ledger-fold.ts";
 import type { Grain, ScopeColumn, TimeSpan } from "./ledger-grains.ts";
-import { rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
+import { foldedRollups, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 
 /** Also used in a trigger of migration 001, so it must not change. */
 const touchLock = 5_310_043;
@@ -40,7 +40,7 @@ export async function sumGrain(
     const stale = transaction.deleteFrom(table).where("grain", "=", grain.name);
     await stale.where("hour", ">=", from).where("hour", "<", to).execute();
     // Unfolded sums are in the tail, which is read in addition to the sums.
-    const rollups = postgres ? sql`only usage_rollups` : sql`usage_rollups`;
+    const rollups = foldedRollups(flavour);
     await sql`
       insert into ${sql.table(table)} (${sql.raw(insertedColumns)})
       select ${sql.lit(grain.name)}, ${isDay ? sql.lit(from) : sql`hour`}, ${sql.raw(sumsBy(grain, postgres))}

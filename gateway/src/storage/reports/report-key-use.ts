@@ -4,13 +4,13 @@ import type { Flavour } from "../database/database.ts";
 import { cutPage, parseSortCursor, type SortPosition, sortCursorOf, sortOrder } from "../database/pages.ts";
 import { chunksOf } from "../database/reconcile.ts";
 import { prunedBefore } from "../ledger/ledger-prune.ts";
-import { hourMs } from "../ledger/ledger-rollup.ts";
+import { foldedRollups, hourMs } from "../ledger/ledger-rollup.ts";
 import type { ReportContext } from "./report-context.ts";
 import { keyConditions } from "./report-keys.ts";
 
 /** Without unfolded sums: PostgreSQL would read all of those for each key. See `unfoldedHours`. */
-export function lastHourOfKey({ name }: Flavour): RawBuilder<number | null> {
-  const rollups = name === "postgres" ? sql`only usage_rollups` : sql`usage_rollups`;
+export function lastHourOfKey(flavour: Flavour): RawBuilder<number | null> {
+  const rollups = foldedRollups(flavour);
   return sql<number | null>`(select max(hour) from ${rollups} as rollups where rollups.key_id = api_keys.id)`;
 }
 
@@ -131,7 +131,7 @@ async function keysNotUsedAfter(
   places: readonly SortPosition[],
   filter: KeyFilter,
 ): Promise<ReadonlySet<string>> {
-  const rollups = flavour.name === "postgres" ? sql`only usage_rollups` : sql`usage_rollups`;
+  const rollups = foldedRollups(flavour);
   const keys = await connection
     .selectFrom("api_keys")
     .select("id")
