@@ -67,21 +67,19 @@ export async function shadowFindings(
   return decided([...found.values()]);
 }
 
+interface ChecksAsk {
+  readonly workspaceId: string | null;
+  readonly guardrail: string | undefined;
+  readonly minutes: number;
+}
+
 async function checksOf(
-  {
-    minutes,
-    guardrail,
-    workspaceId,
-  }: { readonly minutes: number; readonly guardrail: string | undefined; readonly workspaceId: string | null },
+  { workspaceId, guardrail, minutes }: ChecksAsk,
   { reports }: GuardrailSources,
   now: number,
 ): Promise<readonly AlertChecks[]> {
-  const span = { from: now - minutes * minuteMs, to: now };
-  return await reports.alertChecks({
-    ...span,
-    workspaceId,
-    ...(guardrail === undefined ? {} : { guardrailId: guardrail }),
-  });
+  const one = guardrail === undefined ? {} : { guardrailId: guardrail };
+  return await reports.alertChecks({ workspaceId, from: now - minutes * minuteMs, to: now, ...one });
 }
 
 /** A finding for each guardrail in each workspace. A request with two verdicts counts for both. */

@@ -277,7 +277,7 @@ export class AttemptEntry implements AttemptEnd {
     tally.failures.push({ attemptId: this.attemptId, code, message: this.#words(failure), retry });
   }
 
-  /** What would have refused the call if it were not in shadow mode. */
+  /** The limits and grants in shadow mode that would have refused the call. */
   #shadowRefusals(): readonly string[] {
     const { dependencies, call, selection, tally } = this.#parts;
     const denials = call.shadowDenials?.(selection.model.name) ?? [];
