@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { alertPage } from "@sluice/contract/words";
 import type { Page } from "playwright-core";
 import { until } from "../../test/until.ts";
 import { violationsInBothThemes } from "./accessibility.ts";
@@ -157,6 +158,18 @@ describe.skipIf(noBrowser !== null)("guardrails in the console", () => {
     expect(await list.getByRole("row", { name: /from-file/ }).count()).toBe(0);
     await page.getByRole("button", { name: "Clear" }).click();
     await list.getByRole("row", { name: /from-file/ }).waitFor();
+  });
+
+  test("the link of an alert shows the findings of its guardrail", async () => {
+    const { data } = await opened.ada.call("guardrails.list", { params: { workspace: "acme" } });
+    const planned = data.find(({ name }) => name === "planned");
+    const facts = { guardrail: "planned", guardrail_id: planned?.id ?? "" };
+    for (const kind of ["guardrail_findings", "shadow"] as const) {
+      await page.goto(`/console${alertPage({ kind, facts }, "acme")}`);
+      const list = page.getByRole("table", { name: "Findings", exact: true });
+      await list.getByRole("row", { name: /planned/ }).waitFor();
+      expect(await list.getByRole("row", { name: /from-file/ }).count()).toBe(0);
+    }
   });
 
   test("a new rule is tested on captured requests before it is saved", async () => {

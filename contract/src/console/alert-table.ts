@@ -64,9 +64,9 @@ export function alertPage({ kind, facts }: AlertSubject, workspace: string | nul
     case "delivery_failure":
       return facts["target"] === "channel" ? at("/alerts", "tab=channels") : at("/media");
     case "guardrail_findings":
-      return at("/guardrails", `tab=findings&guardrail=${encodeURIComponent(text("guardrail_id"))}`);
+      return at("/guardrails", `tab=findings&rule=${encodeURIComponent(text("guardrail_id"))}`);
     case "guardrail_failure":
-      return at("/guardrails", `tab=findings&guardrail=${encodeURIComponent(text("guardrail_id"))}&verdict=failed`);
+      return at("/guardrails", `tab=findings&rule=${encodeURIComponent(text("guardrail_id"))}&verdict=failed`);
     case "shadow":
       return shadowPage(facts, at);
     case "batch_rows_failed":
@@ -78,7 +78,7 @@ export function alertPage({ kind, facts }: AlertSubject, workspace: string | nul
 function shadowPage(facts: AlertFacts, at: (path: string, more?: string) => string): string {
   const text = (name: string) => encodeURIComponent(String(facts[name] ?? ""));
   if (facts["guardrail_id"] !== undefined) {
-    return at("/guardrails", `tab=findings&guardrail=${text("guardrail_id")}&enforced=false`);
+    return at("/guardrails", `tab=findings&rule=${text("guardrail_id")}&enforced=false`);
   }
   if (facts["grant"] === "limit")
     return at("/limits", `object=${encodeURIComponent(`${facts["scope"]}:`)}${text("scope_id")}`);

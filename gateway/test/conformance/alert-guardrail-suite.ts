@@ -78,7 +78,7 @@ export function alertGuardrailSuite(name: string, make: StoreFixtureFactory): vo
         "Guardrail keys could not check 2 requests of acme in the last 5 minutes: The webhook did not answer in time.",
       ]);
       expect(alerts.bodies()[0]?.data.url).toBe(
-        "https://sluice.example/console/guardrails?workspace=acme&tab=findings&guardrail=grl_keys&verdict=failed",
+        "https://sluice.example/console/guardrails?workspace=acme&tab=findings&rule=grl_keys&verdict=failed",
       );
     });
 
