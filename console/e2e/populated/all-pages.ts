@@ -59,8 +59,6 @@ export const allPages: readonly ConsolePage[] = [
   { name: "workspace-members", path: () => "/console/workspaces/acme?tab=members" },
   { name: "workspace-access", path: () => "/console/workspaces/acme?tab=access" },
   { name: "workspace-agents", path: () => "/console/workspaces/acme?tab=agents" },
-  { name: "batches", path: () => `/console/batches?${acme}` },
-  { name: "files", path: () => `/console/files?${acme}` },
   { name: "workspace-of-the-file", path: () => "/console/workspaces/platform" },
   { name: "group", path: () => "/console/workspaces/acme/groups/agents" },
   {

@@ -7,6 +7,16 @@ export interface Fact {
   readonly wide?: boolean;
 }
 
+/** One name and value of a `facts-list`. */
+export function FactRow({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
 /** Names and values of one object, in as many columns as fit. */
 export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   return (

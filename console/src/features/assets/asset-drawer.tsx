@@ -5,6 +5,7 @@ import { useAct } from "../../api/use-act.ts";
 import { ConfirmButton } from "../../components/confirm-button.tsx";
 import { CopyText } from "../../components/copy-button.tsx";
 import { Drawer } from "../../components/drawer.tsx";
+import { FactRow } from "../../components/facts.tsx";
 import { Bytes, When } from "../../components/figures.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { Rich, t } from "../../language/areas/assets.ts";
@@ -67,31 +68,27 @@ function AssetBody({ slug, asset, group, onClose }: AssetDrawerProps & { readonl
         </Alert>
       )}
       <dl className="facts-list">
-        <dt>{t("assets.detail.status")}</dt>
-        <dd>
+        <FactRow name={t("assets.detail.status")}>
           <StatusBadge status={asset.status} />
-        </dd>
-        <dt>{t("assets.detail.url")}</dt>
-        <dd>
+        </FactRow>
+        <FactRow name={t("assets.detail.url")}>
           <CopyText value={address} label={t("assets.copyUrl")} />
-        </dd>
-        <dt>{t("assets.type")}</dt>
-        <dd>{[assetTypeWords[asset.asset_type], asset.content_type].filter((each) => each !== null).join(", ")}</dd>
-        <dt>{t("assets.detail.size")}</dt>
-        <dd>
+        </FactRow>
+        <FactRow name={t("assets.type")}>
+          {[assetTypeWords[asset.asset_type], asset.content_type].filter((each) => each !== null).join(", ")}
+        </FactRow>
+        <FactRow name={t("assets.detail.size")}>
           <Bytes value={asset.size_bytes} />
-        </dd>
-        <dt>{t("assets.group")}</dt>
-        <dd>
+        </FactRow>
+        <FactRow name={t("assets.group")}>
           {t("assets.groups.nameAndPlatform", {
             name: group?.name ?? asset.group_id,
             platform: platformName(asset.platform),
           })}
-        </dd>
-        <dt>{t("assets.detail.added")}</dt>
-        <dd>
+        </FactRow>
+        <FactRow name={t("assets.detail.added")}>
           <When at={asset.created_at} />
-        </dd>
+        </FactRow>
       </dl>
       {may("member", slug) && (
         <Group justify="flex-end" gap="xs">

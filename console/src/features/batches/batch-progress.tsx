@@ -8,7 +8,7 @@ export function isOpen({ ended_at: endedAt }: Pick<ConsoleBatch, "ended_at">): b
   return endedAt === null;
 }
 
-/** How many rows have ended, with the failed ones in another color. */
+/** The share of rows that have ended, with the failed ones in another color. */
 export function BatchProgress({ rows }: Pick<ConsoleBatch, "rows">) {
   const { total, succeeded, failed, canceled, expired, open } = rows;
   if (total === 0) return <Nothing />;

@@ -7,12 +7,9 @@ export const batches = {
   open: "Not ended",
   list: {
     noMatch: "No matching batches",
-    noMatchHelp: "Clear some filters to see more.",
-    clear: "Clear filters",
     none: "No batches yet",
     noneHelp: "A batch runs thousands of requests within the limits of its API key. Create one with a single request:",
     curl: "A batch with curl",
-    guide: "Guide to batches",
   },
   columns: {
     batch: "Batch",
@@ -43,7 +40,6 @@ export const batches = {
     title: "Details",
     id: "ID",
     copyId: "Copy ID",
-    name: "Name",
     api: "API",
     model: "Model",
     runBy: "Runs at",

@@ -158,6 +158,10 @@ export const components = {
     more: "and {count, plural, one {# more} other {# more}}; copy to see all",
     cut: "{start}… ({count, plural, one {# character} other {# characters}})",
   },
+  noMatch: {
+    clear: "Clear filters",
+    help: "Clear some filters to see more.",
+  },
   shadow: {
     badge: "Shadow",
     label: "Only record, do not refuse",

@@ -17,8 +17,6 @@ export const files = {
   },
   list: {
     noMatch: "No matching files",
-    noMatchHelp: "Clear some filters to see more.",
-    clear: "Clear filters",
     none: "No files yet",
     noneHelp:
       "Upload a PDF, an image or the rows of a batch once, and name it by its ID in any request of this workspace:",

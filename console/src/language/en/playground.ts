@@ -201,6 +201,7 @@ export const playground = {
   decision: {
     title: "Check statements",
     statements: "Statements",
+    statementsHelp: "One per line.",
     sampleText: "A parcel was sent on Monday and arrived on Friday.",
     sampleTrue: "The parcel arrived.",
     sampleOther: "The parcel was lost.",

@@ -9,8 +9,6 @@ export const tasks = {
     list: "List",
     create: "Generate video",
     noMatch: "No matching tasks",
-    clear: "Clear filters",
-    noMatchHelp: "Clear some filters to see more.",
     none: "No videos yet",
     playground: "Open playground",
     noModel: "There is no video model yet. Once an administrator adds one, you can generate videos here.",

@@ -10,12 +10,9 @@ export const batches: Translation<typeof english> = {
   open: "未结束",
   list: {
     noMatch: "没有匹配的批处理",
-    noMatchHelp: "清除部分筛选条件以查看更多。",
-    clear: "清除筛选",
     none: "暂无批处理",
     noneHelp: "批处理在其 API 密钥的限额内运行数千个请求。只需一次请求即可创建：",
     curl: "使用 curl 创建批处理",
-    guide: "批处理指南",
   },
   columns: {
     batch: "批处理",
@@ -46,7 +43,6 @@ export const batches: Translation<typeof english> = {
     title: "详情",
     id: "ID",
     copyId: "复制 ID",
-    name: "名称",
     api: "API",
     model: "模型",
     runBy: "运行位置",

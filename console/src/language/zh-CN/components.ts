@@ -159,6 +159,10 @@ export const components: Translation<typeof english> = {
     more: "还有 {count, plural, other {# 项}}，复制后可查看全部",
     cut: "{start}…（{count, plural, other {# 个字符}}）",
   },
+  noMatch: {
+    clear: "清除筛选",
+    help: "清除部分筛选条件以查看更多。",
+  },
   shadow: {
     badge: "影子",
     label: "仅记录，不拒绝",

@@ -20,8 +20,6 @@ export const files: Translation<typeof english> = {
   },
   list: {
     noMatch: "没有匹配的文件",
-    noMatchHelp: "清除部分筛选条件以查看更多。",
-    clear: "清除筛选",
     none: "暂无文件",
     noneHelp: "只需上传一次 PDF、图片或批处理的行，即可在此工作区的任何请求中通过其 ID 引用：",
     curl: "使用 curl 上传",

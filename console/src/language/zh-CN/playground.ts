@@ -202,6 +202,7 @@ export const playground: Translation<typeof english> = {
   decision: {
     title: "判断陈述",
     statements: "陈述",
+    statementsHelp: "每行一个。",
     sampleText: "包裹周一寄出，周五送达。",
     sampleTrue: "包裹已送达。",
     sampleOther: "包裹丢失了。",

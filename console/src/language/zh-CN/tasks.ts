@@ -12,8 +12,6 @@ export const tasks: Translation<typeof english> = {
     list: "列表",
     create: "生成视频",
     noMatch: "没有匹配的任务",
-    clear: "清除筛选",
-    noMatchHelp: "清除部分筛选条件以查看更多。",
     none: "暂无视频",
     playground: "打开体验场",
     noModel: "还没有视频模型。管理员添加后，即可在此生成视频。",

@@ -1,6 +1,6 @@
 import type { BatchDetail } from "@sluice/contract";
-import type { ReactNode } from "react";
 import { CopyText } from "../../../components/copy-button.tsx";
+import { FactRow } from "../../../components/facts.tsx";
 import { When } from "../../../components/figures.tsx";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/batches.ts";
@@ -14,72 +14,63 @@ const apiWords = {
   gemini: t("batches.apis.gemini"),
 } as const;
 
-/** Where the rows come from, who runs them, and when. */
+/** The source of the rows, who runs them, and when. */
 export function BatchFacts({ batch }: { readonly batch: BatchDetail }) {
   const { key, workspace, provider, model } = batch;
   const metadata = Object.entries(batch.metadata);
   return (
     <Section title={t("batches.facts.title")}>
       <dl className="facts-list">
-        <Fact name={t("batches.facts.id")}>
+        <FactRow name={t("batches.facts.id")}>
           <CopyText value={batch.api_id} label={t("batches.facts.copyId")} />
-        </Fact>
-        <Fact name={t("batches.facts.api")}>
+        </FactRow>
+        <FactRow name={t("batches.facts.api")}>
           {[apiWords[batch.api], endpointWords[batch.endpoint] ?? batch.endpoint].join(", ")}
-        </Fact>
-        <Fact name={t("batches.facts.model")}>{model === "" ? t("batches.columns.models") : model}</Fact>
-        <Fact name={t("batches.facts.runBy")}>
+        </FactRow>
+        <FactRow name={t("batches.facts.model")}>{model === "" ? t("batches.columns.models") : model}</FactRow>
+        <FactRow name={t("batches.facts.runBy")}>
           {provider === null ? t("batches.facts.gateway") : t("batches.facts.vendor", { provider })}
-        </Fact>
-        <Fact name={t("batches.facts.key")}>
+        </FactRow>
+        <FactRow name={t("batches.facts.key")}>
           <KeyLink id={key.id} workspace={workspace.slug}>
             {key.name || key.id}
           </KeyLink>
-        </Fact>
-        <Fact name={t("batches.facts.input")}>
+        </FactRow>
+        <FactRow name={t("batches.facts.input")}>
           {batch.input_file === null ? (
             t("batches.facts.inline")
           ) : (
             <CopyText value={batch.input_file} label={t("batches.facts.copyId")} />
           )}
-        </Fact>
-        <Fact name={t("batches.facts.created")}>
+        </FactRow>
+        <FactRow name={t("batches.facts.created")}>
           <When at={batch.created_at} />
-        </Fact>
+        </FactRow>
         {batch.cancel_at !== null && (
-          <Fact name={t("batches.facts.canceled")}>
+          <FactRow name={t("batches.facts.canceled")}>
             <When at={batch.cancel_at} />
-          </Fact>
+          </FactRow>
         )}
         {isOpen(batch) ? (
-          <Fact name={t("batches.facts.expires")}>
+          <FactRow name={t("batches.facts.expires")}>
             <When at={batch.expires_at} />
-          </Fact>
+          </FactRow>
         ) : (
-          <Fact name={t("batches.facts.ended")}>
+          <FactRow name={t("batches.facts.ended")}>
             <When at={batch.ended_at} />
-          </Fact>
+          </FactRow>
         )}
         {batch.results.length > 0 && batch.results_until !== null && (
-          <Fact name={t("batches.facts.until")}>
+          <FactRow name={t("batches.facts.until")}>
             <When at={batch.results_until} exact />
-          </Fact>
+          </FactRow>
         )}
         {metadata.length > 0 && (
-          <Fact name={t("batches.facts.metadata")}>
+          <FactRow name={t("batches.facts.metadata")}>
             {metadata.map(([name, value]) => `${name}: ${value}`).join(", ")}
-          </Fact>
+          </FactRow>
         )}
       </dl>
     </Section>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
   );
 }

@@ -56,7 +56,7 @@ export function DecisionPanel({ call, model }: ModelPanelProps) {
             />
             <Textarea
               label={t("playground.decision.statements")}
-              description={t("playground.rerank.documentsHelp")}
+              description={t("playground.decision.statementsHelp")}
               placeholder={sample.statements.join("\n")}
               autosize
               minRows={3}

@@ -1,7 +1,7 @@
 import type { TaskDetail } from "@sluice/contract";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
 import { CopyText } from "../../../components/copy-button.tsx";
+import { FactRow } from "../../../components/facts.tsx";
 import { Money, Nothing, When } from "../../../components/figures.tsx";
 import { Section } from "../../../components/section.tsx";
 import { Rich, t } from "../../../language/areas/tasks.ts";
@@ -16,22 +16,24 @@ export function TaskFacts({ task }: { readonly task: TaskDetail }) {
   return (
     <Section title={t("tasks.facts.title")}>
       <dl className="facts-list">
-        <Fact name={t("tasks.facts.id")}>
+        <FactRow name={t("tasks.facts.id")}>
           <CopyText value={task.id} label={t("tasks.facts.copyId")} />
-        </Fact>
-        <Fact name={t("tasks.facts.cost")}>
+        </FactRow>
+        <FactRow name={t("tasks.facts.cost")}>
           <Cost task={task} />
-        </Fact>
-        <Fact name={t("tasks.facts.model")}>{task.model}</Fact>
-        <Fact name={t("tasks.facts.provider")}>{task.provider ?? <Nothing word={t("tasks.facts.notSent")} />}</Fact>
-        <Fact name={t("tasks.facts.key")}>
+        </FactRow>
+        <FactRow name={t("tasks.facts.model")}>{task.model}</FactRow>
+        <FactRow name={t("tasks.facts.provider")}>
+          {task.provider ?? <Nothing word={t("tasks.facts.notSent")} />}
+        </FactRow>
+        <FactRow name={t("tasks.facts.key")}>
           <Link className="text-link" to="/keys/$key" params={{ key: task.key.id }} search={search}>
             {task.key.name || task.key.id}
           </Link>
-        </Fact>
-        <Fact name={t("tasks.facts.ratio")}>{task.ratio ?? <Default />}</Fact>
-        <Fact name={t("tasks.facts.resolution")}>{task.resolution ?? <Default />}</Fact>
-        <Fact name={t("tasks.facts.duration")}>
+        </FactRow>
+        <FactRow name={t("tasks.facts.ratio")}>{task.ratio ?? <Default />}</FactRow>
+        <FactRow name={t("tasks.facts.resolution")}>{task.resolution ?? <Default />}</FactRow>
+        <FactRow name={t("tasks.facts.duration")}>
           {task.duration === null ? (
             <Default />
           ) : task.duration < 0 ? (
@@ -39,36 +41,27 @@ export function TaskFacts({ task }: { readonly task: TaskDetail }) {
           ) : (
             formatSeconds(task.duration)
           )}
-        </Fact>
-        <Fact name={t("tasks.facts.started")}>
+        </FactRow>
+        <FactRow name={t("tasks.facts.started")}>
           <When at={task.created_at} />
-        </Fact>
-        <Fact name={isOpen(task) ? t("tasks.facts.runningFor") : t("tasks.facts.took")}>
+        </FactRow>
+        <FactRow name={isOpen(task) ? t("tasks.facts.runningFor") : t("tasks.facts.took")}>
           <span className="tabular">{formatElapsed(tookMs(task, now))}</span>
-        </Fact>
+        </FactRow>
         {isOpen(task) && (
-          <Fact name={t("tasks.facts.timeout")}>
+          <FactRow name={t("tasks.facts.timeout")}>
             <When at={task.expires_at} missing={t("tasks.facts.never")} />
-          </Fact>
+          </FactRow>
         )}
         {!isOpen(task) && (
-          <Fact name={t("tasks.facts.request")}>
+          <FactRow name={t("tasks.facts.request")}>
             <Link className="text-link" to="/requests/$request" params={{ request: task.request_id }} search={search}>
               {t("tasks.facts.viewRequest")}
             </Link>
-          </Fact>
+          </FactRow>
         )}
       </dl>
     </Section>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
   );
 }
 

@@ -4,9 +4,9 @@ import { Link } from "@tanstack/react-router";
 import { useCall } from "../../../api/use-call.ts";
 import { CodeBlock } from "../../../components/code-block.tsx";
 import { EmptyState } from "../../../components/empty-state.tsx";
+import { NoMatch, useIsFiltered } from "../../../components/no-match.tsx";
 import { snippetsFor } from "../../../components/snippet-texts.ts";
 import { t } from "../../../language/areas/tasks.ts";
-import { useUrlChange, useUrlSearch } from "../../../routes/search.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { useWorkspace } from "../../../session/workspace.ts";
 import { taskFilters } from "./task-query.ts";
@@ -15,24 +15,9 @@ import { taskFilters } from "./task-query.ts";
 export function NoTasks() {
   const { answer } = useSession();
   const workspace = useWorkspace();
-  const search = useUrlSearch();
-  const change = useUrlChange();
+  const isFiltered = useIsFiltered(taskFilters);
   const models = useCall("models.list");
-  if (taskFilters.some((name) => (search[name] ?? "") !== "")) {
-    return (
-      <EmptyState
-        icon={<IconMovie />}
-        title={t("tasks.list.noMatch")}
-        action={
-          <Button variant="default" onClick={() => change(Object.fromEntries(taskFilters.map((name) => [name, ""])))}>
-            {t("tasks.list.clear")}
-          </Button>
-        }
-      >
-        {t("tasks.list.noMatchHelp")}
-      </EmptyState>
-    );
-  }
+  if (isFiltered) return <NoMatch icon={<IconMovie />} title={t("tasks.list.noMatch")} filters={taskFilters} />;
   const video = models.data?.data.find((model) => model.type === "video");
   const curl = snippetsFor({
     baseUrl: answer.public_url,
