@@ -28,6 +28,8 @@ const chunks = [
     includeDependenciesRecursively: false,
     priority: 2,
   },
+  // Merge only tiny files: a higher threshold puts code of other pages into the first page. Compressed, the home page loads 235 KB of
+  // scripts and the sign-in page 249 KB.
   { name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 512, priority: 1 },
 ];
 

@@ -45,7 +45,7 @@ const guardrailReplaySchema = z.object({
   types: z.array(z.object({ type: z.string(), findings: count })),
   people: z
     .array(z.object({ person: personSchema, requests: count }))
-    .describe("Who sent the requests with findings. Shared keys have no person."),
+    .describe("Senders of the requests with findings. Shared keys have no person."),
   keys: z.array(z.object({ id, name: z.string(), requests: count })),
   requests: z
     .array(
@@ -70,7 +70,7 @@ export const guardrailReplayRoutes = {
     method: "POST",
     path: "/api/workspaces/{workspace}/guardrails/replay",
     summary:
-      "Count what a guardrail would have done to captured requests, newest first, for at most two seconds. Continue with `next` and add up the answers. Nothing is stored, and no text is returned; each call adds an audit entry",
+      "Count the results that a guardrail would have on captured requests, newest first, for at most two seconds. Continue with `next` and add up the answers. Nothing is stored, and no text is returned; each call adds an audit entry",
     needs: "admin",
     body: z.strictObject({
       ...{ check, on, action, unreadable, stream },

@@ -6,7 +6,7 @@ import type { CapturedHead, CapturedTexts } from "#ports/index.ts";
 type Sums = Omit<GuardrailReplay, "from" | "to" | "not_run" | "calls" | "read_until" | "next">;
 type FoundVerdict = GuardrailReplay["requests"][number]["verdict"];
 
-/** Adds up what a guardrail would have done to captured requests. Holds no text. */
+/** Adds up the results of a guardrail on captured requests. Holds no text. */
 export class ReplayTally {
   #captured = 0;
   #found = 0;

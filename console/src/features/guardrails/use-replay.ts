@@ -6,7 +6,7 @@ import { mergeReplays } from "./replay.ts";
 
 interface ReplayState {
   readonly isRunning: boolean;
-  /** What was examined so far; null: nothing yet. */
+  /** The sum of the answers so far; null before the first. */
   readonly answer: GuardrailReplay | null;
   readonly problem: Problem | null;
 }

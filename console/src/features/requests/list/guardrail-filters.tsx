@@ -8,7 +8,7 @@ import { ChoiceFilter } from "./choice-filter.tsx";
 const verdicts = guardrailVerdicts.map((value) => ({ value, label: verdictWords[value] }));
 const refusals = [{ value: "true", label: t("requests.guardrail.wouldRefuse") }];
 
-/** What guardrails found, and what shadow mode would have refused. */
+/** Filters by the findings of guardrails, and by refusals of shadow mode. */
 export function GuardrailFilters() {
   const { path, none } = useWorkspace();
   const guardrails = useCall("guardrails.list", { params: { workspace: path }, enabled: !none });
