@@ -153,13 +153,12 @@ export {
   upstreamSide,
 } from "./sides.ts";
 export type { AwsEventWriter } from "./stream/aws-event-stream.ts";
+export { awsEventWriter, tapAwsEventStream } from "./stream/aws-framing.ts";
 export { setMediaAside } from "./stream/event-media.ts";
 export {
-  awsEventWriter,
   eventData,
   eventLines,
   SseEvents,
-  tapAwsEventStream,
   withoutByteOrderMark,
 } from "./stream/sse-events.ts";
 export { encodedText, isUtf8Text } from "./text/encoded-text.ts";

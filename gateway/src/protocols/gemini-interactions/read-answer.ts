@@ -1,4 +1,4 @@
-import { type Answer, type AnswerEvent, bounds, type Finish, type FinishReason } from "#core/index.ts";
+import { type Answer, bounds, type Finish, type FinishReason } from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
 import { invalidEvent, invalidReply, unsupportedReply } from "../errors/upstream-errors.ts";
 import {
@@ -117,13 +117,11 @@ export class InteractionEventReader extends AnswerReader {
       return;
     }
     if (step["type"] === "function_call") this.#hasCalls = true;
-    const open = new OpenStep(index, this.#take, this.source);
+    const open = new OpenStep(index, (event) => this.emit(event), this.source);
     this.#steps.push(open);
     if (this.#steps.length === 1) open.open();
     open.start(step);
   }
-
-  readonly #take = (event: AnswerEvent): void => this.emit(event);
 
   #delta(index: number, delta: JsonObject): void {
     const step = this.#steps.find((one) => one.index === index && !one.stopped);

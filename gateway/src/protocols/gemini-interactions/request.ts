@@ -130,7 +130,7 @@ function addObjects(body: RequestBody, facts: OpenFacts, token: string | null): 
   const cache = textIn(body, "cached_content");
   if (cache !== null) found.push(namedObject("cached_content", cache));
   if (token !== null) {
-    // What it continues is held by the interaction, if it is named.
+    // The interaction that the call continues, if it names one, decides the account.
     const kind = facts.continues === null ? "cache" : "resource";
     found.push({ param: "continuation_token", id: continuationId(token), kind });
   }

@@ -3,6 +3,7 @@ import { bounds, Failure } from "#core/index.ts";
 import { unsupportedReply, upstreamFault } from "../errors/upstream-errors.ts";
 import { decodeText, emptyBytes, encodeText } from "../json/bytes.ts";
 import { objectOf, parseObject, textOf } from "../json/value.ts";
+import { eventData, SseEvents } from "./sse-events.ts";
 
 /**
  * Converts Amazon's binary event stream to server-sent events. A `chunk` of InvokeModel becomes the model vendor's own event, a Converse
@@ -86,19 +87,15 @@ export class AwsEventStream {
  */
 export class AwsEventWriter {
   readonly #codec = new EventStreamCodec(toText, encodeText);
-  readonly #decoder = new TextDecoder();
-  #held = "";
+  // As large as the events that the tap of the upstream's stream accepts.
+  readonly #events = new SseEvents(bounds.imageEventBytesMax);
 
   /** Returns the whole events that have arrived, as frames. */
   push(events: Uint8Array): Uint8Array {
-    this.#held += this.#decoder.decode(events, { stream: true });
-    const end = this.#held.lastIndexOf("\n\n");
-    if (end === -1) return emptyBytes;
-    const whole = this.#held.slice(0, end);
-    this.#held = this.#held.slice(end + 2);
-    const frames = whole.split("\n\n").flatMap((event) => {
-      const data = event.split("\n").filter((line) => line.startsWith("data:"));
-      return data.length === 0 ? [] : [this.#frame(data.map((line) => line.slice("data:".length).trim()).join("\n"))];
+    const frames: Uint8Array[] = [];
+    this.#events.push(events, (bytes, start, end) => {
+      const data = eventData(bytes, start, end);
+      if (data !== "") frames.push(this.#frame(data));
     });
     return Buffer.concat(frames);
   }

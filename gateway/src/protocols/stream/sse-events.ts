@@ -1,9 +1,7 @@
 import { bounds, type Failure } from "#core/index.ts";
-import type { StreamTap } from "../dialect.ts";
 import { unsupportedReply } from "../errors/upstream-errors.ts";
 import { decodeText, emptyBytes } from "../json/bytes.ts";
 import { COLON } from "../json/cursor.ts";
-import type { AwsEventWriter } from "./aws-event-stream.ts";
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -100,21 +98,6 @@ function joined(lines: readonly Uint8Array[]): Uint8Array {
     if (at < out.length) out[at++] = LF;
   }
   return out;
-}
-
-/** Makes `tap` read a stream in AWS framing. The library is loaded on first use. */
-export async function tapAwsEventStream(tap: StreamTap): Promise<StreamTap> {
-  const { AwsEventStream } = await import("./aws-event-stream.ts");
-  const framing = new AwsEventStream();
-  const push = tap.push.bind(tap);
-  tap.push = (chunk) => push(framing.push(chunk));
-  return tap;
-}
-
-/** The library is loaded on first use. */
-export async function awsEventWriter(): Promise<AwsEventWriter> {
-  const { AwsEventWriter } = await import("./aws-event-stream.ts");
-  return new AwsEventWriter();
 }
 
 /** Estimates tokens of a delta: one for short texts, else one per four bytes. */

@@ -4,6 +4,16 @@ import { aliceKey, type ChatOptions, type StartedGateway, startGateway, upstream
 
 const price = { input: 1, output: 10 };
 const received: { readonly betas: string | null; readonly body: unknown }[] = [];
+const streamHead = { headers: { "content-type": "text/event-stream" } };
+/** A stream with lines that end in CRLF, which server-sent events may have. */
+const streamWithCrlf = (usage: object): string =>
+  [
+    { type: "message_start", message: { id: "msg_1", type: "message", role: "assistant", content: [], usage } },
+    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage },
+    { type: "message_stop" },
+  ]
+    .map((event) => `event: ${event.type}\r\ndata: ${JSON.stringify(event)}\r\n\r\n`)
+    .join("");
 let vendor: ReturnType<typeof Bun.serve>;
 let gateway: StartedGateway;
 beforeAll(async () => {
@@ -11,8 +21,10 @@ beforeAll(async () => {
     idleTimeout: 0,
     ...{ port: 0, hostname: "127.0.0.1" },
     async fetch(request) {
-      received.push({ betas: request.headers.get("anthropic-beta"), body: await request.json() });
+      const body = (await request.json()) as { readonly stream?: boolean };
+      received.push({ betas: request.headers.get("anthropic-beta"), body });
       const usage = { input_tokens: 1, output_tokens: 1 };
+      if (body.stream === true) return new Response(streamWithCrlf(usage), streamHead);
       return Response.json({ id: "msg_1", type: "message", role: "assistant", model: "claude", content: [], usage });
     },
   });
@@ -128,6 +140,11 @@ describe("Amazon Bedrock's InvokeModel", () => {
       max_tokens: 50,
       messages: bedrock.messages,
     });
+  });
+
+  test("streams frames from an upstream that ends its lines in CRLF", async () => {
+    const { frames } = await stream("recorded", bedrock);
+    expect(frames.map(({ payload }) => payload.type)).toEqual(["message_start", "message_delta", "message_stop"]);
   });
 
   test("ends a stream that fails with an exception", async () => {
