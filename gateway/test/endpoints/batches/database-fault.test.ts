@@ -45,4 +45,4 @@ test("continues when the database failed for a while, and runs each row once", a
     await gateway.stop();
     rows.stop();
   }
-}, 60_000);
+});
