@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { violationsInBothThemes } from "./accessibility.ts";
 import { closeNotice } from "./notices.ts";
@@ -117,11 +118,17 @@ describe.skipIf(noBrowser !== null)("batches and files in the console", () => {
     await page.getByRole("table", { name: "Requests" }).getByText("gpt-test").first().waitFor();
   });
 
-  test("lists files with their sizes, and deletes one", async () => {
+  test("lists files with their sizes and the quota, downloads one and deletes it", async () => {
     await page.goto("/console/files?workspace=acme");
     const table = page.getByRole("table", { name: "Files" });
     await table.getByText("rows.jsonl").waitFor();
-    await page.getByText("3 files").waitFor();
+    await page.getByText(/3 files, .* · The workspace uses .* of 50.0 GB/).waitFor();
+    const [saved] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("link", { name: "Download rows.jsonl" }).click(),
+    ]);
+    expect(saved.suggestedFilename()).toBe("rows.jsonl");
+    expect(readFileSync(await saved.path(), "utf8")).toContain('"custom_id":"bad-1"');
     expect(await violationsInBothThemes(page)).toEqual([]);
     await page.getByRole("button", { name: "Delete rows.jsonl" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete file" }).click();

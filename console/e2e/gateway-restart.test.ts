@@ -83,7 +83,7 @@ describe.skipIf(noBrowser !== null)("the console while the gateway restarts", ()
 
   test("pages that were loaded in advance open while the gateway is down", async () => {
     const other = await opened.ada.page(opened.browser, { viewport: { width: 1280, height: 800 } });
-    // A browser lists 250 loaded files unless told otherwise, and the console has more.
+    // By default, a browser lists 250 loaded files, and the console has more.
     await other.addInitScript("performance.setResourceTimingBufferSize(10_000)");
     await navigateTo(other, "/console/");
     const pages = readdirSync(assets).filter((name) => /^page-.*\.js$/.test(name)).length;

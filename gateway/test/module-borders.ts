@@ -15,7 +15,7 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
   ledger: ["journal"],
   identity: ["directory"],
   directory: ["guardrails", "storage"],
-  files: ["provider-client", "providers", "protocols", "storage"],
+  files: ["assets", "provider-client", "providers", "protocols", "storage"],
   assets: ["provider-client", "providers", "storage"],
   relay: ["files", "guardrails", "provider-client", "bodies", "providers", "protocols", "routing", "limits", "ledger"],
   tasks: [

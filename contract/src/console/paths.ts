@@ -14,6 +14,11 @@ export function assetContentPath(workspace: string, asset: string): string {
   return `/api/workspaces/${step(workspace)}/assets/${step(asset)}/content`;
 }
 
+/** The bytes of a file, as an attachment. Accepts `range`. */
+export function fileContentPath(workspace: string, file: string): string {
+  return `/api/workspaces/${step(workspace)}/files/${step(file)}/content`;
+}
+
 /** The rows of a batch's result, as JSON lines. OpenAI's batches have two files; others have all rows in `output`. */
 export function batchResultPath(workspace: string, batch: string, part: "output" | "errors"): string {
   return `/api/workspaces/${step(workspace)}/batches/${step(batch)}/results/${step(part)}`;

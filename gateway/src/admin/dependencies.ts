@@ -67,7 +67,7 @@ export interface ConsoleDependencies {
   readonly videos: VideoTasks;
   readonly assets: Assets;
   readonly objectStore: Pick<UpstreamObjectStore, "newest">;
-  readonly workspaceFiles: Pick<Files, "list" | "totals" | "delete">;
+  readonly workspaceFiles: Pick<Files, "list" | "totals" | "quota" | "get" | "open" | "delete">;
   readonly batches: Pick<Batches, "find" | "page" | "facts" | "cancel" | "resultPart">;
   readonly probe: ProviderProbe;
   readonly tail: RequestTail;

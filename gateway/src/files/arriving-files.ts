@@ -1,4 +1,12 @@
-import { bounds, Failure, type StoredFile, type StoredFileStatus, sleep, throwIfGone } from "#core/index.ts";
+import {
+  bounds,
+  type ConfigSnapshot,
+  Failure,
+  type StoredFile,
+  type StoredFileStatus,
+  sleep,
+  throwIfGone,
+} from "#core/index.ts";
 import type { BlobInfo } from "#ports/index.ts";
 import type { FilesDependencies } from "./dependencies.ts";
 import type { UsedExcept } from "./file-store.ts";
@@ -93,8 +101,7 @@ export class ArrivingFiles {
   /** The bytes that the workspace may still store. Throws Failure file_quota_exceeded if these are more. */
   async requireRoom(workspaceId: string, bytes: number, except: UsedExcept = {}): Promise<number> {
     const { store, configSnapshot } = this.#dependencies;
-    const gigabytes = configSnapshot().settings["files.workspace_gigabytes"];
-    const room = gigabytes * 1e9 - (await store.usedBytes(workspaceId, except));
+    const room = fileQuotaBytes(configSnapshot()) - (await store.usedBytes(workspaceId, except));
     if (bytes <= room) return room;
     throw this.#noRoom();
   }
@@ -147,6 +154,11 @@ export class ArrivingFiles {
       else this.#running.set(workspaceId, left);
     };
   }
+}
+
+/** Of each workspace. */
+export function fileQuotaBytes({ settings }: ConfigSnapshot): number {
+  return settings["files.workspace_gigabytes"] * 1e9;
 }
 
 function isTooLarge(thrown: unknown): boolean {

@@ -13,6 +13,8 @@ export interface FileFilter {
   readonly workspaceId?: string;
   readonly keyId?: string;
   readonly purpose?: string;
+  /** Only files of this person and of shared keys. */
+  readonly visiblePerson?: string;
 }
 
 /** A file and an upload that are not counted. */
@@ -124,7 +126,7 @@ export function createFileStore({ database }: { readonly database: Database }) {
       return { files: Number(sums?.files ?? 0), bytes: Number(sums?.bytes ?? 0) };
     },
     /** Bytes that a workspace's files and unfinished uploads use. */
-    async usedBytes(workspaceId: string, { id = "", upload = "" }: UsedExcept): Promise<number> {
+    async usedBytes(workspaceId: string, { id = "", upload = "" }: UsedExcept = {}): Promise<number> {
       const sum = await kysely
         .selectFrom("files")
         .select(sql<number | null>`sum(size_bytes)`.as("bytes"))
@@ -242,11 +244,14 @@ export function createFileStore({ database }: { readonly database: Database }) {
     },
   };
 
-  function filtered({ workspaceId, keyId, purpose }: FileFilter) {
+  function filtered({ workspaceId, keyId, purpose, visiblePerson }: FileFilter) {
     let query = kysely.selectFrom("files").where("status", "=", "ready");
     if (workspaceId !== undefined) query = query.where("workspace_id", "=", workspaceId);
     if (keyId !== undefined) query = query.where("key_id", "=", keyId);
     if (purpose !== undefined) query = query.where("purpose", "=", purpose);
+    if (visiblePerson !== undefined) {
+      query = query.where((eb) => eb.or([eb("person_id", "is", null), eb("person_id", "=", visiblePerson)]));
+    }
     return query;
   }
 }

@@ -1,5 +1,5 @@
 import { bounds, DueWorker, Failure, type StoredFile, sleep, throwIfGone } from "#core/index.ts";
-import { ArrivingFiles, type FileOwner, type NewFile } from "./arriving-files.ts";
+import { ArrivingFiles, type FileOwner, fileQuotaBytes, type NewFile } from "./arriving-files.ts";
 import type { FilesDependencies } from "./dependencies.ts";
 import { FileCopies } from "./file-copies.ts";
 import type { FileFilter, FilePage } from "./file-store.ts";
@@ -79,6 +79,12 @@ export class Files {
 
   totals(filter: FileFilter) {
     return this.#dependencies.store.totals(filter);
+  }
+
+  /** Bytes that the workspace uses, and may use. */
+  async quota(workspaceId: string): Promise<{ readonly usedBytes: number; readonly quotaBytes: number }> {
+    const { store, configSnapshot } = this.#dependencies;
+    return { usedBytes: await store.usedBytes(workspaceId), quotaBytes: fileQuotaBytes(configSnapshot()) };
   }
 
   /** From `start` to `end` (exclusive), at the reader's speed. Throws Failure not_found if it was deleted meanwhile. */

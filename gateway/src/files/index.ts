@@ -10,6 +10,7 @@
  */
 export type { FileOwner, NewFile } from "./arriving-files.ts";
 export type { FilesDependencies } from "./dependencies.ts";
+export { fileContent } from "./file-content.ts";
 export { createFileStore, type FileStore } from "./file-store.ts";
 export { expiredFile, Files } from "./files.ts";
 export { mediaTypeOf } from "./media-type.ts";

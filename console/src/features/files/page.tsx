@@ -1,4 +1,5 @@
-import type { ConsoleFile } from "@sluice/contract";
+import { Button, Group } from "@mantine/core";
+import { type ConsoleFile, fileContentPath } from "@sluice/contract";
 import { useMemo } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { usePages } from "../../api/use-pages.ts";
@@ -39,13 +40,21 @@ function FileList({ slug }: { readonly slug: string }) {
     query: { limit: pageRows, ...(purpose ? { purpose } : {}), ...(key ? { key } : {}) },
     everyMs: refreshMs,
   });
-  const mayChange = may("member", slug);
+  const mayRemove = may("member", slug);
   const shown = useMemo(
-    () =>
-      mayChange
-        ? [...columns, { ...actions, cell: (file: ConsoleFile) => <Remove slug={slug} file={file} /> }]
-        : columns,
-    [mayChange, slug],
+    () => [
+      ...columns,
+      {
+        ...actions,
+        cell: (file: ConsoleFile) => (
+          <Group gap="xs" justify="flex-end" wrap="nowrap">
+            {file.downloadable && <Download slug={slug} file={file} />}
+            {mayRemove && <Remove slug={slug} file={file} />}
+          </Group>
+        ),
+      },
+    ],
+    [mayRemove, slug],
   );
   const { last } = rows;
   return (
@@ -56,8 +65,11 @@ function FileList({ slug }: { readonly slug: string }) {
       >
         <KeyFilter />
       </FilterBar>
-      {last !== null && last.total > 0 && (
-        <p className="list-count">{t("files.total", { count: last.total, size: formatBytes(last.total_bytes) })}</p>
+      {last !== null && (
+        <p className="list-count">
+          {last.total > 0 && `${t("files.total", { count: last.total, size: formatBytes(last.total_bytes) })} · `}
+          {t("files.quota", { used: formatBytes(last.used_bytes), quota: formatBytes(last.quota_bytes) })}
+        </p>
       )}
       <DataTable
         label={t("files.title")}
@@ -114,6 +126,21 @@ const columns: readonly Column<ConsoleFile>[] = [
 ];
 
 const actions = { id: "actions", header: t("files.columns.actions"), align: "right", quiet: true } as const;
+
+function Download({ slug, file }: { readonly slug: string; readonly file: ConsoleFile }) {
+  return (
+    <Button
+      component="a"
+      href={fileContentPath(slug, file.id)}
+      download
+      variant="default"
+      size="compact-xs"
+      aria-label={t("files.download.label", { name: file.filename })}
+    >
+      {t("files.download.short")}
+    </Button>
+  );
+}
 
 function Remove({ slug, file }: { readonly slug: string; readonly file: ConsoleFile }) {
   const remove = useAct("files.remove", { invalidates: ["files.list"], done: t("files.remove.done") });

@@ -4,6 +4,7 @@ export const files = {
   needsWorkspace: "Files belong to a workspace.",
   purpose: "Purpose",
   total: "{count, plural, one {# file} other {# files}}, {size}",
+  quota: "The workspace uses {used} of {quota}",
   columns: {
     name: "Name",
     id: "ID",
@@ -21,6 +22,10 @@ export const files = {
     noneHelp:
       "Upload a PDF, an image or the rows of a batch once, and name it by its ID in any request of this workspace:",
     curl: "An upload with curl",
+  },
+  download: {
+    short: "Download",
+    label: "Download {name}",
   },
   remove: {
     title: "Delete {name}?",

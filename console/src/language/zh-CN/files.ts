@@ -7,6 +7,7 @@ export const files: Translation<typeof english> = {
   needsWorkspace: "文件属于工作区。",
   purpose: "用途",
   total: "{count, plural, other {# 个文件}}，{size}",
+  quota: "工作区已使用 {used}，共 {quota}",
   columns: {
     name: "名称",
     id: "ID",
@@ -23,6 +24,10 @@ export const files: Translation<typeof english> = {
     none: "暂无文件",
     noneHelp: "只需上传一次 PDF、图片或批处理的行，即可在此工作区的任何请求中通过其 ID 引用：",
     curl: "使用 curl 上传",
+  },
+  download: {
+    short: "下载",
+    label: "下载 {name}",
   },
   remove: {
     title: "删除 {name}？",

@@ -1,5 +1,4 @@
 import type { BatchDetail, ConsoleBatch } from "@sluice/contract";
-import { mayCallWith, meets } from "@sluice/contract/words";
 import {
   type Batch,
   type BatchState,
@@ -12,7 +11,7 @@ import {
   withoutUndefined,
 } from "#core/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { checkPerson, type Viewer, visiblePerson } from "./callers.ts";
+import { checkPerson, mayReadContent, type Viewer, visiblePerson } from "./callers.ts";
 import { type ConsoleCall, type Handlers, oneWorkspace, pageSize, type StreamingCall } from "./calls.ts";
 import { keyNames } from "./key-names.ts";
 
@@ -42,7 +41,7 @@ export function batchHandlers(dependencies: ConsoleDependencies) {
       const [{ reservedNanoUsd, failed }, keyName, mayRead] = await Promise.all([
         batches.facts(batch, failedRowsMax),
         nameOf(batch.keyId),
-        mayReadResults(call, dependencies, batch),
+        mayReadContent(call, dependencies, batch),
       ]);
       const isEnded = finalBatchStates.has(batch.state);
       return {
@@ -78,19 +77,6 @@ export async function visibleBatch(call: BatchCall, { batches }: ConsoleDependen
   const own = visiblePerson(call);
   if (batch !== null && (own === null || (batch.personId ?? own) === own)) return batch;
   throw new Failure("not_found", "There is no batch with this id in the workspace.", { param: "batch" });
-}
-
-/** Results are content of callers. Admins of the workspace may read them, like captured bodies, and users who may call with the key. */
-export async function mayReadResults(
-  { actor, held }: Viewer,
-  { controlStore }: Pick<ConsoleDependencies, "controlStore">,
-  { workspaceId, keyId, personId }: Batch,
-): Promise<boolean> {
-  if (meets(held, "admin")) return true;
-  if (actor === null) return false;
-  if (personId !== undefined) return personId === actor.userId;
-  const key = await controlStore.key(workspaceId, keyId);
-  return key !== null && mayCallWith(key, actor.userId, { isAdmin: false });
 }
 
 function resultsOf({ api, outputHash, outputFileId, errorFileId }: Batch): BatchDetail["results"] {

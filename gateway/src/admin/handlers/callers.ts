@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { AdminToken, Invitation } from "@sluice/contract";
-import { everyWorkspace, meets, type Need, needs, workspaceRoles } from "@sluice/contract/words";
+import { everyWorkspace, mayCallWith, meets, type Need, needs, workspaceRoles } from "@sluice/contract/words";
 import {
   type Actor,
   bearerToken,
@@ -133,6 +133,27 @@ export async function checkTaskVisible(
   if (own === null) return;
   const { personId = own } = await videos.find(workspaceId, id);
   if (personId !== own) throw noSuchTask(id);
+}
+
+/** Data that a key made: visible to all if the key is shared, else to its person and to admins. */
+interface MadeByKey {
+  readonly workspaceId: string;
+  readonly keyId: string;
+  /** null or absent: the key is shared. */
+  readonly personId?: string | null;
+}
+
+/** Files and results are content of callers. Admins of the workspace may read them, like captured bodies, and users who may call with the key. */
+export async function mayReadContent(
+  { actor, held }: Viewer,
+  { controlStore }: Pick<ConsoleDependencies, "controlStore">,
+  { workspaceId, keyId, personId }: MadeByKey,
+): Promise<boolean> {
+  if (meets(held, "admin")) return true;
+  if (actor === null) return false;
+  if (personId != null) return personId === actor.userId;
+  const key = await controlStore.key(workspaceId, keyId);
+  return key !== null && mayCallWith(key, actor.userId, { isAdmin: false });
 }
 
 /**

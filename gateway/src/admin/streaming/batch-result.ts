@@ -1,6 +1,7 @@
 import { Failure } from "#core/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { mayReadResults, visibleBatch } from "../handlers/batch-handlers.ts";
+import { visibleBatch } from "../handlers/batch-handlers.ts";
+import { mayReadContent } from "../handlers/callers.ts";
 import { oneWorkspace, type StreamingCall } from "../handlers/calls.ts";
 
 /** Rows of a batch's result. Access to callers' content is audited. */
@@ -9,7 +10,7 @@ export function batchResult(dependencies: ConsoleDependencies) {
   return async (call: StreamingCall): Promise<Response> => {
     const workspace = oneWorkspace(call);
     const batch = await visibleBatch(call, dependencies, call.params["batch"] ?? "");
-    if (!(await mayReadResults(call, dependencies, batch))) {
+    if (!(await mayReadContent(call, dependencies, batch))) {
       throw new Failure(
         "forbidden",
         "Only the key's owner and admins of the workspace can read the results of a batch.",

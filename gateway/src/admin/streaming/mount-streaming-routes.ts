@@ -4,6 +4,7 @@ import {
   backupPath,
   batchResultPath,
   chargebackCsvPath,
+  fileContentPath,
   guardrailChecksCsvPath,
   mayCallWith,
   meets,
@@ -27,6 +28,7 @@ import {
 import { matchesEtag } from "../pages.ts";
 import { backupCall } from "./backup-call.ts";
 import { batchResult } from "./batch-result.ts";
+import { fileDownload } from "./file-download.ts";
 import { guardrailChecksCsv } from "./guardrail-checks-csv.ts";
 import { requestsCsv } from "./requests-csv.ts";
 import { chargebackCsv, usageCsv } from "./usage-csv.ts";
@@ -45,6 +47,7 @@ export function mountStreamingRoutes(app: Hono<AdminEnv>, dependencies: ConsoleD
   );
   mount({ ...bytes, path: pattern(taskContentPath, "task") }, (call) => taskContent(call, dependencies));
   mount({ ...bytes, path: pattern(assetContentPath, "asset") }, (call) => assetContent(call, dependencies));
+  mount({ ...bytes, path: pattern(fileContentPath, "file") }, fileDownload(dependencies));
   const resultPath = (workspace: string, batch: string) => batchResultPath(workspace, batch, "output");
   mount({ ...bytes, path: pattern(resultPath, "batch").replace(/output$/, ":part") }, batchResult(dependencies));
   mount({ ...bytes, path: pattern(tailPath, "") }, (call) => tailRequests(call, dependencies));

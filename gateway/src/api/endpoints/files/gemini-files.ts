@@ -2,8 +2,7 @@ import { Failure, type Principal, type StoredFile, storedFileId } from "#core/in
 import { admitted, withKey } from "../../authenticated.ts";
 import type { Exchange } from "../../dependencies.ts";
 import { originOf } from "../../request-parts.ts";
-import { contentAnswer } from "./file-content.ts";
-import { readAfter } from "./openai-files.ts";
+import { contentAnswer, readAfter } from "./openai-files.ts";
 
 /** How long files are kept. Source: Gemini API reference, "Files". */
 export const geminiFileLifeMs = 48 * 3_600_000;

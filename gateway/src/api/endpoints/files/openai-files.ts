@@ -1,9 +1,9 @@
 import { Failure, type Principal, type StoredFile, storedFileId } from "#core/index.ts";
+import { fileContent } from "#files/index.ts";
 import { withKey } from "../../authenticated.ts";
 import type { Exchange } from "../../dependencies.ts";
 import { idBehind } from "../../request-parts.ts";
 import { acceptForm, fileBody, namesOf, readSeconds, storeFile } from "./accept-file.ts";
-import { contentAnswer } from "./file-content.ts";
 
 /** The purposes with which callers may upload. Source: OpenAI API reference, "Upload file". */
 const purposes: ReadonlySet<string> = new Set(["assistants", "batch", "fine-tune", "vision", "user_data", "evals"]);
@@ -100,6 +100,12 @@ export async function deleteOpenAiFile(exchange: Exchange, { workspace }: Princi
 export const getFileContent = withKey(async (exchange, { workspace }) =>
   contentAnswer(exchange, await exchange.dependencies.files.get(workspace.id, fileIdOf(exchange))),
 );
+
+/** The bytes of a file, or the range that the request names. */
+export async function contentAnswer({ dependencies, request }: Exchange, file: StoredFile): Promise<Response> {
+  const content = await fileContent(dependencies.files, file, request.headers.get("range"));
+  return new Response(content.body, content);
+}
 
 /** The id of the file in the path; null: it cannot be one. */
 export function fileIdOf(exchange: Exchange): string | null {

@@ -1,19 +1,18 @@
-import { blobAnswer } from "#assets/index.ts";
+import { type BlobAnswer, blobAnswer } from "#assets/index.ts";
 import type { StoredFile } from "#core/index.ts";
-import type { Exchange } from "../../dependencies.ts";
+import type { Files } from "./files.ts";
 
-/** The bytes of a file, or the range that the request names. Users upload the bytes, so browsers must not render them as our page. */
-export async function contentAnswer({ dependencies, request }: Exchange, file: StoredFile): Promise<Response> {
+/** The bytes of a file, or the range that the header selects. Users upload the bytes, so browsers must not render them as our page. */
+export function fileContent(files: Pick<Files, "open">, file: StoredFile, range: string | null): Promise<BlobAnswer> {
   const { sha256: hash, sizeBytes: size, mediaType: type, filename } = file;
-  const blobs = { read: (_hash: string, start: number, end: number) => dependencies.files.open(file, start, end) };
-  const answer = await blobAnswer(blobs, { hash: hash ?? "", size, type }, request.headers.get("range"), {
+  const blobs = { read: (_hash: string, start: number, end: number) => files.open(file, start, end) };
+  return blobAnswer(blobs, { hash: hash ?? "", size, type }, range, {
     etag: `"${hash}"`,
     "cache-control": "private, no-cache",
     "content-disposition": attachmentOf(filename),
     "content-security-policy": "sandbox; default-src 'none'",
     "x-content-type-options": "nosniff",
   });
-  return new Response(answer.body, answer);
 }
 
 /** RFC 6266 and RFC 8187: the name as it is for new clients, and in ASCII for others. */
