@@ -64,7 +64,7 @@ export const usageTotalsSchema = z.looseObject({
   requests: count,
   input_tokens: count,
   output_tokens: count,
-  cost_usd: usd,
+  cost_usd: z.number().describe("USD. Negative where adjustments exceed the cost of calls."),
   vendor_cost_usd: usd
     .nullable()
     .describe("Cost that vendors reported, whether or not it was charged. null: none was reported."),

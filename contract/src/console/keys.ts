@@ -13,6 +13,7 @@ import { captures, keySorts, keyStates, keysChangedMax } from "./states.ts";
 import {
   at,
   budgetUse,
+  cost,
   id,
   label,
   managedBy,
@@ -22,7 +23,6 @@ import {
   patterns,
   personSchema,
   totalPageOf,
-  usd,
 } from "./words.ts";
 
 export const consoleKeySchema = z.object({
@@ -73,7 +73,9 @@ export type KeyWithUsage = z.infer<typeof keyWithUsageSchema>;
 
 /** A key in a list. */
 export const listedKeySchema = keyWithUsageSchema.extend({
-  spend_usd: usd.nullable().describe("USD spent in the last 30 days (UTC) and today. null: not visible to the caller."),
+  spend_usd: cost
+    .nullable()
+    .describe("USD spent in the last 30 days (UTC) and today. null: not visible to the caller."),
 });
 export type ListedKey = z.infer<typeof listedKeySchema>;
 

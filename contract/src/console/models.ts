@@ -11,7 +11,7 @@ import { modelTypeSchema } from "../model-type.ts";
 import { healthSchema } from "./providers.ts";
 import { remarkSchema } from "./remark.ts";
 import { route } from "./route.ts";
-import { at, count, id, managedBy, nothing, pageOf, usd } from "./words.ts";
+import { at, cost, count, id, managedBy, nothing, pageOf, usd } from "./words.ts";
 
 export const consoleDeploymentSchema = z.object({
   id,
@@ -79,7 +79,7 @@ export const consoleModelSchema = z.object({
     )
     .meta({ needs: "administrator" }),
   deployments: z.array(consoleDeploymentSchema).meta({ needs: "administrator" }),
-  last_week: z.object({ requests: count, failed_requests: count, cost_usd: usd }).meta({ needs: "administrator" }),
+  last_week: z.object({ requests: count, failed_requests: count, cost_usd: cost }).meta({ needs: "administrator" }),
   managed_by: managedBy,
   created_at: at,
 });

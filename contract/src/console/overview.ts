@@ -3,7 +3,7 @@ import { alertKinds } from "./alert-table.ts";
 import { remarkSchema } from "./remark.ts";
 import { route } from "./route.ts";
 import { attentionChecks, attentionSeverities, limitScopes } from "./states.ts";
-import { at, count, id, usd } from "./words.ts";
+import { at, cost, count, id, usd } from "./words.ts";
 
 const attentionItemSchema = z.object({
   severity: z
@@ -57,14 +57,14 @@ export const overviewRoutes = {
     needs: "viewer",
     answer: z.object({
       ...span,
-      cost_usd: usd.describe("From the start of the month (UTC) until now, by whole hours."),
-      forecast_usd: usd.describe("Cost at the end of the month, at the pace of the last seven days."),
+      cost_usd: cost.describe("From the start of the month (UTC) until now, by whole hours."),
+      forecast_usd: cost.describe("Cost at the end of the month, at the pace of the last seven days."),
       budget_usd: usd.nullable().describe("Monthly budget of the workspace. null: none, or all workspaces."),
       previous: z
         .object({
           ...span,
-          cost_usd: usd.describe("Until the same time of the month."),
-          whole_usd: usd.describe("Cost of the whole month."),
+          cost_usd: cost.describe("Until the same time of the month."),
+          whole_usd: cost.describe("Cost of the whole month."),
         })
         .describe("The previous month."),
     }),

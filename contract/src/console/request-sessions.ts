@@ -2,7 +2,7 @@ import { z } from "zod";
 import { requestRowSchema } from "./requests.ts";
 import { route } from "./route.ts";
 import { sessionAgentsMax, sessionSorts, sessionSources, toolNamesMax } from "./states.ts";
-import { at, count, id, pageOf, pageQuery, personSchema, usd } from "./words.ts";
+import { at, cost, count, id, pageOf, pageQuery, personSchema } from "./words.ts";
 
 /** A session id as clients choose it. */
 const sessionId = z.string().min(1).max(128);
@@ -20,7 +20,7 @@ const sums = {
     .nullable()
     .describe("Share of `cache_read_tokens` in `input_tokens`. null: no input."),
   output_tokens: count,
-  cost_usd: usd,
+  cost_usd: cost,
 };
 
 const requestSessionSchema = z.object({

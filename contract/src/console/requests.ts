@@ -5,7 +5,7 @@ import { ledgerFields } from "./ledger-fields.ts";
 import { remarkSchema } from "./remark.ts";
 import { route } from "./route.ts";
 import { limitKinds, limitScopes, outcomes, requestSorts } from "./states.ts";
-import { at, count, id, pageOf, pageQuery, personSchema, signedUsd, usd } from "./words.ts";
+import { at, cost, count, id, pageOf, pageQuery, personSchema, signedUsd, usd } from "./words.ts";
 
 /** One attempt in a list. Attempts of one request have the same `request_id` and follow each other. */
 export const requestRowSchema = z.object({
@@ -21,7 +21,7 @@ export const requestRowSchema = z.object({
     .describe("Signed-in user who made the request in the console. null: it was made with a secret or by an agent."),
   input_tokens: count,
   output_tokens: count,
-  cost_usd: usd,
+  cost_usd: cost,
   held_usd: usd
     .nullable()
     .describe(
@@ -202,7 +202,7 @@ export const requestTotalsSchema = z.object({
   unsuccessful: count.describe("Requests and retries that did not succeed."),
   input_tokens: count,
   output_tokens: count,
-  cost_usd: usd,
+  cost_usd: cost,
   searched_from: at
     .nullable()
     .describe("The search ended at its time limit, and covers only requests since then. null: it covers all."),

@@ -5,6 +5,7 @@ import { route } from "./route.ts";
 import { userSorts } from "./states.ts";
 import {
   at,
+  cost,
   count,
   countedPageOf,
   id,
@@ -16,7 +17,6 @@ import {
   pageQuery,
   personSchema,
   totalPageOf,
-  usd,
 } from "./words.ts";
 
 const password = z.string().min(12, "at least 12 characters").max(256);
@@ -207,7 +207,7 @@ export const sessionRoutes = {
     }),
     answer: totalPageOf(
       userSchema.extend({
-        spend_usd: usd.nullable().describe("USD spent this month (UTC), in all workspaces. null: not available now."),
+        spend_usd: cost.nullable().describe("USD spent this month (UTC), in all workspaces. null: not available now."),
       }),
     ),
   }),

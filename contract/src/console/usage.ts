@@ -10,7 +10,7 @@ import {
   usageMeasures,
   usageSorts,
 } from "./states.ts";
-import { at, count, id, ms, pageOf, pageQuery, signedUsd, usd } from "./words.ts";
+import { at, cost, count, id, ms, pageOf, pageQuery, signedUsd, usd } from "./words.ts";
 
 const within = "Successful calls only; within 2 % of the true percentile.";
 
@@ -42,7 +42,7 @@ export const usageFiguresSchema = z.object({
   images: count,
   video_seconds: z.number().nonnegative(),
   tool_calls: count.describe("Searches and code containers that upstreams provided."),
-  cost_usd: usd,
+  cost_usd: cost,
   cache_saved_usd: signedUsd.describe(
     "USD that upstreams' caches saved: the cost without them minus the cost. Negative if cache writes cost more than reads saved.",
   ),
@@ -200,7 +200,7 @@ export const limitUsageRowSchema = z.object({
     ),
   resets_at: at.nullable(),
   by_tag: z
-    .array(z.object({ value: z.string().describe("`-`: calls without the tag."), usd }))
+    .array(z.object({ value: z.string().describe("`-`: calls without the tag."), usd: cost }))
     .nullable()
     .describe(
       "Spend of the budget's current period by the values of `tag`, most expensive first, at most 10. null: not a budget, or `tag` was not set.",
@@ -279,12 +279,12 @@ export const usageRoutes = {
           z.object({
             id: z.string().describe("`-`: without the tag. Empty: rows beyond the first 5,000, as one."),
             label: z.string(),
-            cost_usd: z.array(usd).describe("One for each month."),
-            total_usd: usd,
+            cost_usd: z.array(cost).describe("One for each month."),
+            total_usd: cost,
           }),
         )
         .describe("Most expensive first."),
-      totals: z.object({ cost_usd: z.array(usd), total_usd: usd }),
+      totals: z.object({ cost_usd: z.array(cost), total_usd: cost }),
     }),
   }),
   "usage.costs": route({
@@ -303,7 +303,7 @@ export const usageRoutes = {
             provider: z.string(),
             model: z.string(),
             attempts: count,
-            cost_usd: usd.describe("Charged cost."),
+            cost_usd: cost.describe("Charged cost."),
             ...comparedCosts,
           }),
         )

@@ -8,6 +8,8 @@ export const at = z.int().nonnegative().describe("Unix milliseconds.");
 export const maybeAt = at.nullable();
 export const count = z.int().nonnegative();
 export const usd = z.number().nonnegative().describe("USD.");
+/** A cost of the ledger. */
+export const cost = z.number().describe("USD. Negative where adjustments exceed the cost of calls.");
 export const signedUsd = z.number();
 export const ms = z.number().nonnegative().describe("Milliseconds.");
 export const id = z.string().min(1).max(128);

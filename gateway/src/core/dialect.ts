@@ -42,5 +42,8 @@ export function onlyCounts(endpoint: EndpointId): boolean {
   return endpoint === "count-tokens" || endpoint === "input-tokens" || endpoint === "gemini-count-tokens";
 }
 
-/** Stable name of an endpoint in the ledger, metrics and lanes, independent of its path. */
-export type EndpointId = ModelEndpointId | "video" | "pass-through";
+/**
+ * Stable name of an endpoint in the ledger, metrics and lanes, independent of its path. `adjustment`, in the ledger only: money that was
+ * booked without a call.
+ */
+export type EndpointId = ModelEndpointId | "video" | "pass-through" | "adjustment";

@@ -13,6 +13,9 @@ import type { Usage, UsageSource } from "./usage.ts";
  */
 export type Outcome = "succeeded" | "failed" | "cancelled" | "interrupted" | "rejected" | "pending";
 
+/** Why money was booked without a call. */
+export type AdjustmentReason = "reconciliation" | "opening_balance" | "credit" | "correction";
+
 /** The facts of an attempt before it is sent, written to the journal first. Times are Unix milliseconds. */
 export interface Intent {
   readonly attemptId: string;
@@ -25,7 +28,7 @@ export interface Intent {
   readonly keyId: string;
   /** User id of the key's owner, who pays for the call; absent for a key without an owner. */
   readonly personId?: string | undefined;
-  /** User id of the signed-in user who made the call in the console; absent for all other calls. */
+  /** User id of the signed-in user who made the call in the console, or accepted the adjustment; absent for all other calls. */
   readonly actorId?: string | undefined;
   /** The model that is charged: the requested one, or the fallback that served. */
   readonly model: string;
@@ -57,6 +60,10 @@ export interface Intent {
   readonly batchId?: string | undefined;
   /** Set with `batchId`: the caller's id of the row. */
   readonly customId?: string | undefined;
+  /** Set on adjustments only: why it was booked. */
+  readonly adjustment?: AdjustmentReason | undefined;
+  /** Set with `adjustment`: the usage class that it corrects, or the id of the import. */
+  readonly adjusts?: string | undefined;
 }
 
 /** Progress of a running stream. Usage is the best estimate so far. */
@@ -167,6 +174,10 @@ export function joinEntry(intent: Intent, settlement: Settlement): LedgerEntry {
   if (intent.batchId !== undefined) {
     entry.batchId = intent.batchId;
     entry.customId = intent.customId;
+  }
+  if (intent.adjustment !== undefined) {
+    entry.adjustment = intent.adjustment;
+    entry.adjusts = intent.adjusts;
   }
   if (settlement.warnings !== undefined) entry.warnings = settlement.warnings;
   if (settlement.objects !== undefined) entry.objects = settlement.objects;

@@ -27,6 +27,7 @@ export function comparedCosts(vendor: NanoUsd, own: NanoUsd) {
 
 /** USD as a decimal without an exponent, exact to the nano-USD. */
 export function nanoToUsdText(nano: NanoUsd): string {
+  if (nano < 0) return `-${nanoToUsdText(-nano)}`;
   const whole = Math.floor(nano / nanoUsdPerUsd);
   // A one, then the nine digits of the fraction.
   const digits = String(nanoUsdPerUsd + (nano % nanoUsdPerUsd));

@@ -42,7 +42,7 @@ export interface Settled {
   /** The price version, variant and multiple of the cost, also if the vendor's cost is booked. */
   readonly priceVersion: string | null;
   /** `price` if absent. */
-  readonly costSource?: CostSource;
+  readonly costSource?: CostSource | "adjustment";
   /** The vendor's own cost, if reported. */
   readonly vendorCostNanoUsd?: NanoUsd;
   /** Price times usage, if the vendor's cost is booked. */

@@ -4,6 +4,8 @@
  * An *intent* is written before an attempt is sent, *checkpoints* while its answer streams, and a *settlement* at its end; together they
  * form one *entry*. A *refusal* is the entry of a call that never became an attempt.
  *
+ * `adjustments` books money without a call, such as an accepted difference to a vendor's bill.
+ *
  * `recorder` writes to the journal, `recover` turns the journal of a dead process into entries at the next start, `adoption` does the
  * same while this process runs, `verify` checks the ledger, and `export` streams it.
  *
@@ -11,6 +13,7 @@
  * is down, the journal grows. The attempt of a dead process is settled as interrupted, with the usage of its last checkpoint.
  */
 
+export { type Adjustment, type Adjustments, createAdjustments, type OwnedAdjustment } from "./adjustments.ts";
 export { type AdoptionHooks, startAdoption } from "./adoption.ts";
 export { type Attempt, type AttemptEnd, type AttemptFields, type Reached, rawUsageWithin } from "./attempt.ts";
 export { type ExportFormat, exportEntries } from "./export.ts";

@@ -51,6 +51,14 @@ export interface UsageSum {
   readonly comparedCostNanoUsd: NanoUsd;
 }
 
+/** Who is charged for usage, with the tags of the calls. */
+export type UsageOwner = Pick<Intent, "workspaceId" | "groupId" | "keyId" | "personId" | "tags">;
+
+export interface UsageShare extends UsageOwner {
+  readonly attempts: number;
+  readonly costNanoUsd: NanoUsd;
+}
+
 /** A problem that `check` found. `detail` names the rows. */
 export interface LedgerFault {
   readonly rule: string;
@@ -75,6 +83,11 @@ export interface LedgerStore {
   /** Calls that ended in a period, without refused ones, to rebuild rate windows after a restart. */
   recent(sinceMs: number, untilMs: number): Promise<readonly RecentRow[]>;
   usage(filter: LedgerFilter): Promise<readonly UsageSum[]>;
+  /**
+   * Who used a model of a provider in whole hours, without adjustments. From rollups, which outlive entries. Ordered by workspace, group,
+   * key, person and tags.
+   */
+  shares(filter: Required<Pick<LedgerFilter, "provider" | "model" | "from" | "to">>): Promise<readonly UsageShare[]>;
   /** Price versions by id, for recovery and recomputation. */
   price(versionId: string): Promise<PriceVersion | null>;
   /** Checks the rules that only the database can check. */

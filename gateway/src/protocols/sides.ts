@@ -53,7 +53,7 @@ export function smallestRequest(dialect: WireDialectId, model: string): object |
   return wires[dialect]?.smallestRequest?.(model) ?? null;
 }
 
-export type CallEndpointId = Exclude<EndpointId, "video">;
+export type CallEndpointId = Exclude<EndpointId, "video" | "adjustment">;
 
 /** How calls of one endpoint are read and answered. */
 export interface EndpointProtocol {

@@ -1,4 +1,4 @@
-import { modelEndpoints, modelNamePattern, modelTypes } from "@sluice/contract/words";
+import { type ModelEndpointId, modelEndpoints, modelNamePattern, modelTypes } from "@sluice/contract/words";
 import { bounds, type ModelType } from "#core/index.ts";
 import { isObject, type JsonObject, textOf } from "#protocols/index.ts";
 import type { ProviderKind } from "./kind.ts";
@@ -59,7 +59,7 @@ export function suggestedModel(
 export function typesOf(kind: ProviderKind): readonly ModelType[] {
   const served = new Set<string>(
     kind.lanes.flatMap(({ endpoint }) =>
-      endpoint === "video" || endpoint === "pass-through" ? [] : modelEndpoints[endpoint].types,
+      endpoint in modelEndpoints ? modelEndpoints[endpoint as ModelEndpointId].types : [],
     ),
   );
   if (kind.video !== undefined) served.add("video");

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { type LedgerEntry, nanoToUsd, personScopeId } from "#core/index.ts";
+import { createAdjustments } from "#ledger/index.ts";
 import type { ReportFixture } from "./report-fixture.ts";
 import { ledgerEntry, newYear } from "./store-fixture.ts";
 
@@ -49,6 +50,44 @@ export function reportPeopleTests(fixture: () => ReportFixture): void {
     expect(days.map(({ usd }) => Math.round(usd * 1e9))).toEqual([107]);
     for (const table of ["ledger_entries", "usage_rollups"] as const) {
       await database.kysely.deleteFrom(table).where("workspace_id", "=", "ws_hands").execute();
+    }
+  });
+
+  test("adds adjustments to spending, usage, chargeback and lists, without counting a request", async () => {
+    const { reports, ledgerStore, database } = fixture();
+    const at = newYear + 310 * day;
+    const call = { workspaceId: "ws_adjusted", keyId: "key_adjusted", personId: "usr_ada", tags: { team: "ads" } };
+    await ledgerStore.insert([ledgerEntry("adjusted", { ...call, at: at + hour, costNanoUsd: 100 })]);
+    const { split } = createAdjustments({ store: ledgerStore });
+    const bill = { id: "bill", reason: "credit", adjusts: "output", at: at + 12 * hour } as const;
+    await split({ ...bill, provider: "openai-main", model: "gpt-5", costNanoUsd: -130 });
+    const time = { from: at, to: at + day };
+    const scopes = [
+      { kind: "workspace", id: "ws_adjusted" },
+      { kind: "key", id: "key_adjusted" },
+      { kind: "person", id: personScopeId("ws_adjusted", "usr_ada") },
+    ] as const;
+    const { spent, recent } = await reports.spending(
+      scopes.map((scope) => ({ ...scope, ...time })),
+      at,
+    );
+    expect(spent.map(({ amount }) => amount)).toEqual([-30, -30, -30]);
+    expect(recent.map(({ costNanoUsd }) => costNanoUsd).toSorted((a, b) => a - b)).toEqual([-130, 100]);
+    const filter = { workspaceId: "ws_adjusted", ...time };
+    const { totals, lines } = await reports.usage({ ...filter, by: "person", stepMs: day });
+    expect(totals).toMatchObject({ requests: 1, attempts: 1, cost_usd: -30e-9 });
+    expect(lines.map(({ id }) => id)).toEqual(["usr_ada"]);
+    const chargeback = { workspaceId: "ws_adjusted", by: "tag", tag: "team", months: [time] } as const;
+    expect((await reports.chargeback(chargeback)).data).toMatchObject([{ id: "ads", costNanoUsd: [-30] }]);
+    const days = await reports.dailySpend("ws_adjusted", at);
+    expect(days.reduce((all, { usd }) => all + Math.round(usd * 1e9), 0)).toBe(-30);
+    const { data } = await reports.requests(filter, null, 9);
+    expect(data.map((row) => [row.endpoint, row.calls, row.adjustment, row.adjusts])).toEqual([
+      ["adjustment", 0, "credit", "output"],
+      ["chat", 1, null, null],
+    ]);
+    for (const table of ["ledger_entries", "usage_rollups"] as const) {
+      await database.kysely.deleteFrom(table).where("workspace_id", "=", "ws_adjusted").execute();
     }
   });
 

@@ -3,6 +3,7 @@ import { createControlStore } from "#directory/index.ts";
 import { createChangeFeed, createDatabaseTries, createLedgerStore, type Database, openVault } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { adjustmentSuite } from "./adjustment-suite.ts";
 import { alertGuardrailSuite } from "./alert-guardrail-suite.ts";
 import { alertMessageSuite } from "./alert-message-suite.ts";
 import { alertSuite } from "./alert-suite.ts";
@@ -47,6 +48,7 @@ export function storeSuites(name: string, make: StoreFixtureFactory): void {
   tenantStoreSuite(name, make);
   guardrailSuite(name, make);
   ledgerStoreSuite(name, make);
+  adjustmentSuite(name, make);
   ledgerFoldSuite(name, make);
   sessionSumsSuite(name, make);
   ledgerExportSuite(name, make);

@@ -6,4 +6,5 @@ export const endpointWords: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(modelEndpoints).map(([name, { label }]) => [name, label])),
   video: t("requests.endpoints.videoTasks"),
   "pass-through": t("requests.endpoints.passThrough"),
+  adjustment: t("requests.endpoints.adjustment"),
 };

@@ -34,6 +34,8 @@ export function sampleRow(more: Partial<RequestRow> = {}): RequestRow {
     session: null,
     batch_id: null,
     custom_id: null,
+    adjustment: null,
+    adjusts: null,
     ...more,
   };
 }

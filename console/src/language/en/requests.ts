@@ -38,7 +38,7 @@ export const requests = {
     pending: "The provider is still generating it in the background. Its cost follows when it is done.",
   },
   repeated: "Identical refusals of one API key within one second share a row.",
-  endpoints: { videoTasks: "Video tasks", passThrough: "Pass-through" },
+  endpoints: { videoTasks: "Video tasks", passThrough: "Pass-through", adjustment: "Adjustment" },
   columns: {
     time: "Time",
     workspace: "Workspace",

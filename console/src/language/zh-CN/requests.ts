@@ -40,7 +40,7 @@ export const requests: Translation<typeof english> = {
     pending: "提供商仍在后台生成；完成后计入成本。",
   },
   repeated: "同一 API 密钥在一秒内的相同拒绝合并为一行。",
-  endpoints: { videoTasks: "视频任务", passThrough: "透传" },
+  endpoints: { videoTasks: "视频任务", passThrough: "透传", adjustment: "调整" },
   columns: {
     time: "时间",
     workspace: "工作区",

@@ -174,6 +174,8 @@ function rowOf(entry: LedgerEntry, configSnapshot: ConfigSnapshot): RequestRow {
     session: entry.session ?? null,
     batch_id: entry.batchId ?? null,
     custom_id: entry.customId ?? null,
+    adjustment: entry.adjustment ?? null,
+    adjusts: entry.adjusts ?? null,
     calls: entry.calls ?? 1,
     started_after_ms: entry.startedAfterMs,
     tags: { ...entry.tags },

@@ -18,6 +18,7 @@ import type { Money } from "#limits/index.ts";
 import type { OutboundMethod, Spooled } from "#ports/index.ts";
 import {
   anthropicMessages,
+  type CallEndpointId,
   type Dialect,
   type EndpointProtocol,
   endpointProtocols,
@@ -80,7 +81,7 @@ export function passThroughRoute(
   if (!provider.enabled) throw new Failure("no_deployment_available", "The provider is switched off.");
   const target = passThroughTarget(provider, path, query);
   const called = target.lane;
-  const own = called === null || called.lane.endpoint === "video" ? undefined : endpointProtocols[called.lane.endpoint];
+  const own = called === null ? undefined : endpointProtocols[called.lane.endpoint as CallEndpointId];
   // The same endpoint may have another dialect (Bedrock's own).
   const isRead = own !== undefined && own.wireDialect === called?.lane.dialect;
   return {

@@ -309,6 +309,8 @@ function intentRow(intent: Intent): RecordRow {
     intent.sessionSource ?? null,
     intent.batchId ?? null,
     intent.customId ?? null,
+    intent.adjustment ?? null,
+    intent.adjusts ?? null,
   ];
   return withoutLastNulls(row);
 }

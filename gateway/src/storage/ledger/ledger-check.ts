@@ -59,12 +59,32 @@ const someUsageOrCost = (eb: Terms): Term =>
 /** Rules about single rows. Each condition selects rows that break it. */
 const rowRules: Readonly<Record<string, (eb: Terms) => Term>> = {
   "no count and no amount is negative": (eb) =>
-    eb.or([...usageColumns, "cost_nano_usd" as const, "reserved_nano_usd" as const].map((c) => eb(c, "<", 0))),
+    eb.or([
+      ...[...usageColumns, "reserved_nano_usd" as const].map((column) => eb(column, "<", 0)),
+      eb.and([eb("cost_nano_usd", "<", 0), eb("cost_source", "!=", "adjustment")]),
+    ]),
   "a refused call used nothing": (eb) =>
     eb.and([eb("outcome", "=", "rejected"), eb.or([eb("usage_source", "!=", "none"), someUsageOrCost(eb)])]),
-  "usage has a source": (eb) => eb.and([eb("usage_source", "=", "none"), someUsageOrCost(eb)]),
+  "usage has a source": (eb) =>
+    eb.and([eb("usage_source", "=", "none"), eb("cost_source", "!=", "adjustment"), someUsageOrCost(eb)]),
+  "an adjustment is no call, has a reason, and no usage": (eb) =>
+    eb.or([
+      eb.and([eb("cost_source", "=", "adjustment"), eb("endpoint", "!=", "adjustment")]),
+      eb.and([eb("adjustment", "is not", null), eb("endpoint", "!=", "adjustment")]),
+      eb.and([
+        eb("endpoint", "=", "adjustment"),
+        eb.or([
+          eb("cost_source", "!=", "adjustment"),
+          eb("adjustment", "is", null),
+          eb("adjusts", "is", null),
+          eb("calls", "!=", 0),
+          eb("price_version", "is not", null),
+          ...usageColumns.map((column) => eb(column, "!=", 0)),
+        ]),
+      ]),
+    ]),
   "an entry without a price costs nothing": (eb) =>
-    eb.and([eb("price_version", "is", null), eb("cost_nano_usd", "!=", 0), eb("cost_source", "!=", "vendor")]),
+    eb.and([eb("price_version", "is", null), eb("cost_nano_usd", "!=", 0), eb("cost_source", "=", "price")]),
   "a cost from the vendor equals the vendor's figure": (eb) =>
     eb.and([
       eb("cost_source", "=", "vendor"),
@@ -72,7 +92,7 @@ const rowRules: Readonly<Record<string, (eb: Terms) => Term>> = {
     ]),
   "outcome, usage source and cost source have valid values": (eb) =>
     eb.or([
-      eb("cost_source", "not in", ["price", "vendor"]),
+      eb("cost_source", "not in", ["price", "vendor", "adjustment"]),
       eb("outcome", "not in", ["succeeded", "failed", "cancelled", "interrupted", "rejected"]),
       eb("usage_source", "not in", ["upstream", "estimated", "none"]),
     ]),

@@ -1,5 +1,13 @@
 import { type ExpressionBuilder, type SqlBool, sql } from "kysely";
-import type { KeyUsageQuery, LedgerFilter, LedgerPage, RecentRow, UsageSum } from "#ports/index.ts";
+import type {
+  KeyUsageQuery,
+  LedgerFilter,
+  LedgerPage,
+  LedgerStore,
+  RecentRow,
+  UsageShare,
+  UsageSum,
+} from "#ports/index.ts";
 import { equalsGiven } from "../database/conditions.ts";
 import { type Connection, type Database, inSnapshot } from "../database/database.ts";
 import { cursorOf, cutPage, isAfter, pageSize, parseCursor } from "../database/pages.ts";
@@ -7,6 +15,7 @@ import type { Row, Tables } from "../database/schema.ts";
 import { inputColumns, outputColumns, storedEntry } from "./ledger-columns.ts";
 import type { Rollups } from "./ledger-day-reading.ts";
 import { countedEntries, hourMs, tagValueIn } from "./ledger-rollup.ts";
+import { readTags } from "./rollup-tags.ts";
 
 /** Newest first. The cursor is the last entry's position, so new entries do not shift pages. */
 export async function ledgerPage(
@@ -178,4 +187,37 @@ async function sumsOf(given: Rollups, tag: TagUse | undefined): Promise<readonly
       comparedCostNanoUsd: Number(row.compared_cost_nano_usd),
     };
   });
+}
+
+export async function usageShares(
+  { kysely }: Pick<Database, "kysely">,
+  { provider, model, from, to }: Parameters<LedgerStore["shares"]>[0],
+): Promise<readonly UsageShare[]> {
+  const scope = ["workspace_id", "group_id", "key_id", "person_id", "tags"] as const;
+  const rows = await kysely
+    .selectFrom("usage_rollups")
+    .select(scope)
+    .select((eb) => [eb.fn.sum<number>("attempts").as("attempts"), eb.fn.sum<number>("cost_nano_usd").as("cost")])
+    .where("hour", ">=", from)
+    .where("hour", "<", to)
+    .where("provider", "=", provider)
+    .where("model", "=", model)
+    .where("endpoint", "!=", "adjustment")
+    .groupBy(scope)
+    .having((eb) => eb.or([eb(eb.fn.sum("attempts"), ">", 0), eb(eb.fn.sum("cost_nano_usd"), ">", 0)]))
+    .orderBy("workspace_id")
+    .orderBy("group_id")
+    .orderBy("key_id")
+    .orderBy("person_id")
+    .orderBy("tags")
+    .execute();
+  return rows.map((row) => ({
+    workspaceId: row.workspace_id,
+    groupId: row.group_id,
+    keyId: row.key_id,
+    ...(row.person_id === "" ? {} : { personId: row.person_id }),
+    tags: Object.fromEntries(readTags(row.tags)),
+    attempts: Number(row.attempts),
+    costNanoUsd: Number(row.cost),
+  }));
 }

@@ -10,7 +10,7 @@ import { sumHours } from "./ledger-hours.ts";
 import { ledgerInsert } from "./ledger-insert.ts";
 import { createPartitions } from "./ledger-months.ts";
 import { pruneLedger } from "./ledger-prune.ts";
-import { ledgerPage, recentEntries, usageByModel } from "./ledger-reading.ts";
+import { ledgerPage, recentEntries, usageByModel, usageShares } from "./ledger-reading.ts";
 
 /** Any number of stores may insert into one database concurrently. */
 export function createLedgerStore(database: Database): LedgerStore {
@@ -22,6 +22,7 @@ export function createLedgerStore(database: Database): LedgerStore {
     page: (filter, cursor, limit) => ledgerPage(database, filter, cursor, limit),
     recent: (sinceMs, untilMs) => recentEntries(database, sinceMs, untilMs),
     usage: (filter) => usageByModel(database, filter),
+    shares: (filter) => usageShares(database, filter),
     price,
     check: () => checkLedger(database, price),
     fold: (rowsMax) => foldRollups(database, rowsMax),

@@ -80,7 +80,7 @@ async function recentCosts(
   const costing = (entries: typeof usual) =>
     entries
       .select(["attempt_id", "at", "workspace_id", "group_id", "key_id", "person_id", "cost_nano_usd"])
-      .where("cost_nano_usd", ">", 0)
+      .where("cost_nano_usd", "!=", 0)
       // SQLite would choose the index of a workspace or key, and read all of its entries to find the long calls.
       .where((eb) => eb.or(scopes.map(({ column, ids }) => eb(withoutIndex(eb.ref(column)), "in", ids))));
   const rows = await costing(usual)

@@ -255,7 +255,7 @@ export async function dailySpend(
     const group = rest.get(groupName(spend));
     if (group !== undefined) group.nano -= spend.nano;
   }
-  const groups = [...rest.values()].filter(({ nano }) => nano > 0);
+  const groups = [...rest.values()].filter(({ nano }) => nano !== 0);
   return [...spends.keys, ...groups].map(({ nano, ...spend }) => ({ ...spend, usd: nanoToUsd(nano) }));
 }
 
@@ -331,7 +331,7 @@ async function readSpends(
       await timeSlices(part.span, firstSliceMs(context, dayMs), deadline, async (span) => {
         const rows = rollupsWithin(connection, flavour, {
           ...{ ...part, span, summed, needed: scope, columns: ["hour", ...scope, "cost_nano_usd"] },
-          filter: (given) => filter(ofWorkspace(given.where("cost_nano_usd", ">", 0), workspaceId)),
+          filter: (given) => filter(ofWorkspace(given.where("cost_nano_usd", "!=", 0), workspaceId)),
         });
         const spends = await rows
           .select(["workspace_id as workspaceId", "group_id as groupId", dayOfHour.as("day"), key.as("keyId")])
@@ -379,7 +379,7 @@ export async function personDailySpend(
       })
         .select(["workspace_id as workspaceId", sql<string>`person_id`.as("personId"), dayOfHour.as("day")])
         .select((eb) => eb.fn.sum<number>("cost_nano_usd").as("nano"))
-        .where("cost_nano_usd", ">", 0)
+        .where("cost_nano_usd", "!=", 0)
         .groupBy(["workspace_id", "person_id", dayOfHour])
         .execute(),
     );

@@ -61,6 +61,8 @@ const recordColumns: readonly [column: string, kind: Kind, ...path: number[]][] 
   ["session_source", "text", 0, 27],
   ["batch_id", "text", 0, 28],
   ["custom_id", "text", 0, 29],
+  ["adjustment", "text", 0, 30],
+  ["adjusts", "text", 0, 31],
   ...usageOrder.map((column, index): [string, Kind, ...number[]] => [column, "usage", 1, 5, index]),
   ["usage_source", "text", 1, 6],
   ["raw_usage", "text", 1, 7],
