@@ -2,6 +2,7 @@ import { createBodySink } from "./body-sink.ts";
 import { bounds } from "./bounds.ts";
 import { answerControl } from "./control.ts";
 import type { ArkAccount } from "./dialects/ark-accounts.ts";
+import { createGeminiBatches } from "./dialects/gemini-batches.ts";
 import { createDialects } from "./dialects/list.ts";
 import { answerModels } from "./dialects/models.ts";
 import { createOpenAiObjects } from "./dialects/openai-objects.ts";
@@ -73,10 +74,16 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
   const files = createVendorFiles();
   const objects = createOpenAiObjects(files);
   const stored = createStoredObjects(files);
+  const batches = createGeminiBatches(files, runRow);
   const dialects = createDialects(options, tasks);
   let sequence = 0;
 
   async function serve(request: SimulatorRequest, clientOutlet: Outlet): Promise<void> {
+    const ofBatch = batches.answer(request);
+    if (ofBatch !== null) {
+      const { status, body } = await ofBatch;
+      return void (await clientOutlet.whole(status, jsonHeaders, body));
+    }
     const dialect = dialects.find((candidate) => candidate.matches(request));
     if (dialect === undefined) return answerPlain(request, clientOutlet);
     sequence += 1;
@@ -130,6 +137,13 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
     const { outlet, response } = createResponseOutlet(request.signal);
     serve(await readRequest(request), outlet).catch(() => outlet.reset());
     return response;
+  }
+
+  async function runRow(request: SimulatorRequest): Promise<{ readonly status: number; readonly body: string }> {
+    const { outlet, response } = createResponseOutlet(new AbortController().signal);
+    serve(request, outlet).catch(() => outlet.reset());
+    const answer = await response;
+    return { status: answer.status, body: await answer.text() };
   }
 
   return { fetch, serve, truth, tasks: tasks.truth, files, addPreset: source.add, clearPresets: source.clear };

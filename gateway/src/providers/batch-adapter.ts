@@ -11,11 +11,12 @@ export interface BatchFrame {
  * open     it is in progress, or its state is unknown
  * ended    its results can be read, in `outputs`: paths below the account's root
  * refused  the vendor ran none of its rows
+ * lost     the vendor ran some of its rows, and has no results
  */
 interface BatchReport {
-  readonly state: "open" | "ended" | "refused";
+  readonly state: "open" | "ended" | "refused" | "lost";
   readonly outputs: readonly string[];
-  /** Why it was refused. */
+  /** Why it was refused or lost. */
   readonly message: string | null;
 }
 
@@ -53,9 +54,12 @@ export interface BatchAdapter {
   /** Uploads the rows before the batch is created. Absent: the creation has them. */
   readonly upload?: {
     readonly frame: BatchFrame;
-    draft(account: BatchAccount): OutboundDraft;
-    /** The id of the uploaded rows; null: the answer has none. */
-    read(body: Uint8Array): string | null;
+    /** `size`: of the rows with their frame. */
+    draft(account: BatchAccount, size: number): OutboundDraft;
+    /** The request for the rows, where `draft` only begins the upload; `header` reads its answer. null: it names no place. */
+    send?(account: BatchAccount, size: number, header: (name: string) => string | null): OutboundDraft | null;
+    /** The id of the uploaded rows, and whether a batch may name them already; null: the answer has none. */
+    read(body: Uint8Array): { readonly id: string; readonly isReady: boolean } | null;
   };
   /** The frame of the rows within the creation. Absent: they are uploaded. */
   readonly frame?: BatchFrame;
@@ -64,6 +68,8 @@ export interface BatchAdapter {
     account: BatchAccount,
     batch: {
       readonly ourId: string;
+      readonly endpoint: EndpointId;
+      readonly upstreamModel: string;
       readonly path: string;
       readonly uploadId: string;
       readonly headers: Readonly<Record<string, string>>;

@@ -71,17 +71,21 @@ const anthropic: FileApi = {
   read: readId,
 };
 
+/** Google's uploads and downloads have a word before the version in their path. */
+export function besideVersion(provider: Provider, word: "upload" | "download"): string {
+  const root = rootOf(provider);
+  const version = /\/(v\d\w*)$/.exec(root)?.[1] ?? "v1beta";
+  return `${root.replace(/\/v\d\w*$/, "")}/${word}/${version}`;
+}
+
 /** https://ai.google.dev/api/files, read on 2026-11-24. */
-const gemini: FileApi = {
+export const geminiFiles: FileApi = {
   dialects: ["gemini", "gemini-interactions"],
   create(provider, { filename, mediaType, sizeBytes }) {
-    const root = rootOf(provider);
-    const version = /\/(v\d\w*)$/.exec(root)?.[1] ?? "v1beta";
-    const beside = root.replace(/\/v\d\w*$/, "");
     const body = JSON.stringify({ file: { displayName: filename, mimeType: mediaType } });
     return {
       method: "POST",
-      url: `${beside}/upload/${version}/files`,
+      url: `${besideVersion(provider, "upload")}/files`,
       headers: {
         "content-type": "application/json",
         "x-goog-upload-protocol": "resumable",
@@ -113,7 +117,7 @@ const gemini: FileApi = {
   },
 };
 
-const apis: Readonly<Record<string, FileApi>> = { openai, anthropic, gemini };
+const apis: Readonly<Record<string, FileApi>> = { openai, anthropic, gemini: geminiFiles };
 
 /** null: accounts of this provider type store no files. */
 export function fileApiOf(kind: string): FileApi | null {

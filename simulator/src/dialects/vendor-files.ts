@@ -5,7 +5,7 @@ import { openAiError } from "./openai-conventions.ts";
 
 type FileVendor = "openai" | "anthropic" | "gemini";
 
-/** A file that an account received. Only its hash is stored. */
+/** A file that an account received. Only its hash is stored, and the rows of Gemini's batches. */
 interface VendorFileRecord {
   readonly vendor: FileVendor;
   /** The credential of the account. */
@@ -32,6 +32,8 @@ export interface VendorFiles {
   answer(request: SimulatorRequest): FileAnswer | null;
   /** Oldest first, deleted ones too. */
   list(): readonly VendorFileRecord[];
+  /** The content of a JSON lines file that a Gemini account received; null: there is none. */
+  text(account: string, id: string): string | null;
 }
 
 const pathPattern = /(?:^|\/)v1(?:beta)?\/files(?:\/([^/:]+))?$/;
@@ -43,6 +45,7 @@ export function createVendorFiles(): VendorFiles {
   const files: VendorFileRecord[] = [];
   /** Resumable uploads that have begun, by their id. */
   const begun = new Map<string, { readonly displayName: string; readonly mimeType: string }>();
+  const texts = new WeakMap<VendorFileRecord, string>();
   let sequence = 0;
 
   function keep(record: Omit<VendorFileRecord, "deleted">): VendorFileRecord {
@@ -91,6 +94,7 @@ export function createVendorFiles(): VendorFiles {
       ...{ filename: upload.displayName, media_type: upload.mimeType, bytes: body.length },
       sha256: Bun.CryptoHasher.hash("sha256", body, "hex"),
     });
+    if (/\bjsonl$/.test(upload.mimeType)) texts.set(file, new TextDecoder().decode(body));
     const host = `http://${request.headers["host"]}`;
     return { status: 200, body: JSON.stringify({ file: geminiObject(file, host) }), headers: [status("final")] };
   }
@@ -134,6 +138,10 @@ export function createVendorFiles(): VendorFiles {
       }
     },
     list: () => files,
+    text(account, id) {
+      const file = files.find((one) => one.account === account && one.id === id && !one.deleted);
+      return file === undefined ? null : (texts.get(file) ?? null);
+    },
   };
 }
 

@@ -5,13 +5,14 @@ import {
   batchRequestId,
   bounds,
   Failure,
+  type HeaderReader,
   LeaveSignal,
   type Principal,
   type Provider,
   pulledStream,
 } from "#core/index.ts";
 import { callableModels } from "#identity/index.ts";
-import type { OutboundAnswer, OutboundBody } from "#ports/index.ts";
+import type { OutboundAnswer, OutboundBody, OutboundStream } from "#ports/index.ts";
 import {
   type BatchAccount,
   type BatchAdapter,
@@ -99,7 +100,7 @@ export class VendorRun {
 
   async #submit(): Promise<"ended" | number> {
     const { store, clock, blobs } = this.#dependencies;
-    const { id, headers, uploadId } = this.#batch;
+    const { id, headers, uploadId, upstreamModel } = this.#batch;
     const { upload, frame = null } = this.#adapter;
     const path = this.#path();
     const rows = await blobs.put(this.#lines(path), this.#adapter.bytesMax, new AbortController().signal);
@@ -107,22 +108,26 @@ export class VendorRun {
       await blobs.remove(rows.hash);
       return await this.#endRest("canceled");
     }
-    const bodyIn = ({ head, tail }: BatchFrame): OutboundBody => {
+    const bodyIn = ({ head, tail }: BatchFrame): OutboundStream => {
       const size = Buffer.byteLength(head) + rows.size + Buffer.byteLength(tail);
       return { size, open: () => framed(head, tail, () => blobs.read(rows.hash, 0, rows.size)) };
     };
     try {
       let uploaded = uploadId ?? "";
       if (upload !== undefined && uploadId === null) {
-        const answer = await this.#send(upload.draft(this.#account), bodyIn(upload.frame));
+        const answer = await this.#upload(upload, bodyIn(upload.frame));
         const read = answer.good ? upload.read(answer.body) : null;
         if (read === null) return await this.#refused(answer.good ? 502 : answer.status, answer.failure);
-        uploaded = read;
-        if (!(await store.step(this.#leased, { uploadId: read }, false))) return retryMs;
+        uploaded = read.id;
+        if (!(await store.step(this.#leased, { uploadId: read.id }, false))) return retryMs;
+        if (!read.isReady) return pollMsMin;
       }
       // From here on it may exist at the vendor.
       if (!(await store.step(this.#leased, { submittedAt: clock.now() }, false))) return retryMs;
-      const draft = this.#adapter.create(this.#account, { ourId: id, path, uploadId: uploaded, headers });
+      const draft = this.#adapter.create(this.#account, {
+        ...{ ourId: id, endpoint: this.#batch.endpoint, upstreamModel: upstreamModel ?? "" },
+        ...{ path, uploadId: uploaded, headers },
+      });
       let answer: VendorAnswer;
       try {
         answer = await this.#send(draft, frame === null ? draft.body : bodyIn(frame));
@@ -142,6 +147,16 @@ export class VendorRun {
     } finally {
       await blobs.remove(rows.hash);
     }
+  }
+
+  async #upload(upload: NonNullable<BatchAdapter["upload"]>, body: OutboundStream): Promise<VendorAnswer> {
+    const { size } = body;
+    const begun = upload.draft(this.#account, size);
+    if (upload.send === undefined) return await this.#send(begun, body);
+    const answer = await this.#send(begun, begun.body);
+    if (!answer.good) return answer;
+    const draft = upload.send(this.#account, size, (name) => answer.headers.get(name));
+    return draft === null ? answer : await this.#send(draft, body);
   }
 
   /** Rows as the vendor gets them. A row that cannot be sent any more, because its model or grant has changed, is left out. */
@@ -237,6 +252,12 @@ export class VendorRun {
         new Failure("upstream_error", message ?? "The upstream refused the batch."),
         400,
       );
+    if (state === "lost")
+      return await this.#settlement.endWith(
+        new Failure("upstream_error", message ?? "The upstream has no results of the batch."),
+        502,
+        true,
+      );
     if (state === "open") {
       const age = clock.now() - (this.#batch.submittedAt ?? 0);
       return Math.min(pollMsMax, Math.max(pollMsMin, age / 20));
@@ -329,14 +350,15 @@ export class VendorRun {
   }
 
   #read(answer: Awaited<ReturnType<RunDependencies["providerClient"]["read"]>>): VendorAnswer {
-    const { good, status, body } = answer;
-    return { good, status, body, failure: good ? null : this.#kind.classify(answer) };
+    const { good, status, headers, body } = answer;
+    return { good, status, headers, body, failure: good ? null : this.#kind.classify(answer) };
   }
 }
 
 interface VendorAnswer {
   readonly good: boolean;
   readonly status: number;
+  readonly headers: HeaderReader;
   readonly body: Uint8Array;
   readonly failure: Failure | null;
 }

@@ -26,7 +26,10 @@ export const openaiBatches: BatchAdapter = {
       const headers = { "content-type": `multipart/form-data; boundary=${boundary}` };
       return outboundDraft(provider, `${root}/files`, { method: "POST", headers });
     },
-    read: (body) => textOf(parseObject(body)?.["id"]),
+    read(body) {
+      const id = textOf(parseObject(body)?.["id"]);
+      return id === null ? null : { id, isReady: true };
+    },
   },
   create({ provider, root }, { ourId, path: endpoint, uploadId: input_file_id }) {
     const sent = { input_file_id, endpoint, completion_window: "24h", metadata: { [ourIdMember]: ourId } };

@@ -1,5 +1,6 @@
 import type { Provider } from "#core/index.ts";
 import { isAgent } from "#protocols/index.ts";
+import { geminiBatches } from "../batches/gemini-batches.ts";
 import { defineKind } from "../define-kind.ts";
 import { authorizeGoogleKey, classifyGoogleShaped } from "../google-shaped.ts";
 import { googleFactors } from "../price-factors.ts";
@@ -45,6 +46,7 @@ export const gemini = defineKind({
   uploadsBesideVersion: true,
   modelsQuery: "pageSize=1000",
   video: veoVideo(geminiRoot),
+  batches: geminiBatches,
   authorize: authorizeGoogleKey,
   classify: classifyGoogleShaped,
   // https://ai.google.dev/gemini-api/docs/pricing, read on 2026-11-22. Until the end of 2026 3.8 Flash costs half of this.

@@ -1,12 +1,6 @@
-interface VendorBatch {
-  readonly id: string;
-  readonly ourId: string | null;
-  readonly rows: readonly { readonly custom_id: string; readonly body: Record<string, unknown> }[];
-  readonly createdAt: number;
-  status: "in_progress" | "completed" | "cancelled" | "expired";
-}
+import { anthropicWire, geminiWire, openAiWire, type VendorBatch, type VendorWire } from "./vendor-wires.ts";
 
-/** A vendor with batches, in OpenAI's and Anthropic's API. A batch runs until a test ends it. */
+/** A vendor with batches, in OpenAI's, Anthropic's and Gemini's API. A batch runs until a test ends it. */
 export class BatchVendor {
   readonly batches: VendorBatch[] = [];
   /** Calls that are not part of a batch. */
@@ -20,8 +14,12 @@ export class BatchVendor {
   readonly #files = new Map<string, string>();
   readonly #server = Bun.serve({ idleTimeout: 0, port: 0, fetch: (request) => this.#answer(request) });
 
+  get origin(): string {
+    return `http://127.0.0.1:${this.#server.port}`;
+  }
+
   get url(): string {
-    return `http://127.0.0.1:${this.#server.port}/v1`;
+    return `${this.origin}/v1`;
   }
 
   stop(): void {
@@ -35,13 +33,14 @@ export class BatchVendor {
   async #answer(request: Request): Promise<Response> {
     const path = new URL(request.url).pathname;
     const isPost = request.method === "POST";
+    if (path.includes("/v1beta/")) return await this.#answerGemini(request, path);
     if (path === "/v1/files" && isPost) return await this.#upload(request);
     const [, file] = /^\/v1\/files\/([^/]+)\/content$/.exec(path) ?? [];
     if (file !== undefined)
       return new Response(this.#files.get(file) ?? "", { status: this.#files.has(file) ? 200 : 404 });
-    if (path === "/v1/batches") return isPost ? await this.#createOpenAi(request) : this.#list(openAiBatch);
+    if (path === "/v1/batches") return isPost ? await this.#createOpenAi(request) : this.#list(openAiWire);
     if (path === "/v1/messages/batches")
-      return isPost ? await this.#createAnthropic(request) : this.#list(anthropicBatch);
+      return isPost ? await this.#createAnthropic(request) : this.#list(anthropicWire);
     const [, kind, id, rest] = /^\/v1\/(batches|messages\/batches)\/([^/]+)(?:\/(\w+))?$/.exec(path) ?? [];
     const batch = this.batches.find((one) => one.id === id);
     if (batch === undefined) {
@@ -50,9 +49,47 @@ export class BatchVendor {
     }
     if (rest === "cancel" && batch.status === "in_progress") batch.status = "cancelled";
     const isOpenAi = kind === "batches";
-    if (rest === "results") return new Response(this.#lines(batch, anthropicLine));
-    if (isOpenAi && batch.status !== "in_progress") this.#files.set(`out-${batch.id}`, this.#lines(batch, openAiLine));
-    return Response.json(isOpenAi ? openAiBatch(batch) : anthropicBatch(batch));
+    if (rest === "results") return new Response(this.#lines(batch, anthropicWire));
+    if (isOpenAi && batch.status !== "in_progress") this.#files.set(`out-${batch.id}`, this.#lines(batch, openAiWire));
+    return Response.json((isOpenAi ? openAiWire : anthropicWire).batch(batch));
+  }
+
+  async #answerGemini(request: Request, path: string): Promise<Response> {
+    if (path === "/upload/v1beta/files") {
+      const id = `files/rows${this.#files.size}`;
+      const url = `${this.origin}/upload/v1beta/files/${id.slice("files/".length)}`;
+      return new Response("", { headers: { "x-goog-upload-url": url, "x-goog-upload-status": "active" } });
+    }
+    const [, uploaded] = /^\/upload\/v1beta\/(files\/\w+)$/.exec(path) ?? [];
+    if (uploaded !== undefined) {
+      this.#files.set(uploaded, await request.text());
+      return Response.json({ file: { name: uploaded, uri: `${this.origin}/v1beta/${uploaded}`, state: "ACTIVE" } });
+    }
+    const [, downloaded] = /^\/download\/v1beta\/(files\/[\w-]+):download$/.exec(path) ?? [];
+    if (downloaded !== undefined) return new Response(this.#files.get(downloaded));
+    const [, model] = /^\/v1beta\/models\/([\w-]+):(?:batchGenerateContent|asyncBatchEmbedContent)$/.exec(path) ?? [];
+    if (model !== undefined) return await this.#createGemini(request, model);
+    if (path === "/v1beta/batches") return this.#list(geminiWire);
+    const [, id, cancel] = /^\/v1beta\/batches\/(\w+)(:cancel)?$/.exec(path) ?? [];
+    const batch = this.batches.find((one) => one.id === id);
+    if (batch === undefined) {
+      this.calls++;
+      return Response.json({ error: { code: 404, message: "no such path", status: "NOT_FOUND" } }, { status: 404 });
+    }
+    if (cancel !== undefined && batch.status === "in_progress") batch.status = "cancelled";
+    if (batch.status === "completed") this.#files.set(`files/out-${batch.id}`, this.#lines(batch, geminiWire));
+    const ran = batch.rows.filter((_, position) => this.endOf(position) === "answered").length;
+    return Response.json(geminiWire.batch(batch, batch.status === "in_progress" ? 0 : ran));
+  }
+
+  async #createGemini(request: Request, model: string): Promise<Response> {
+    const { batch } = (await request.json()) as { batch: { displayName: string; inputConfig: { fileName: string } } };
+    const lines = (this.#files.get(batch.inputConfig.fileName) ?? "").trim().split("\n");
+    const rows = lines.map((line) => {
+      const { key, request: body } = JSON.parse(line) as { key: string; request: Record<string, unknown> };
+      return { custom_id: key, body: { ...body, model } };
+    });
+    return this.#create(rows, batch.displayName, geminiWire);
   }
 
   async #upload(request: Request): Promise<Response> {
@@ -71,7 +108,7 @@ export class BatchVendor {
     const rows = text
       .split("\n")
       .map((line) => JSON.parse(line) as { custom_id: string; body: Record<string, unknown> });
-    return this.#create(rows, metadata.sluice_batch, openAiBatch);
+    return this.#create(rows, metadata.sluice_batch, openAiWire);
   }
 
   async #createAnthropic(request: Request): Promise<Response> {
@@ -79,10 +116,10 @@ export class BatchVendor {
       requests: readonly { custom_id: string; params: Record<string, unknown> }[];
     };
     const rows = requests.map(({ custom_id, params }) => ({ custom_id, body: params }));
-    return this.#create(rows, null, anthropicBatch);
+    return this.#create(rows, null, anthropicWire);
   }
 
-  #create(rows: VendorBatch["rows"], ourId: string | null, shape: (batch: VendorBatch) => object): Response {
+  #create(rows: VendorBatch["rows"], ourId: string | null, wire: VendorWire): Response {
     const { failing } = this;
     this.failing = null;
     const batch: VendorBatch = {
@@ -95,15 +132,16 @@ export class BatchVendor {
     if (failing === null || failing.created) this.batches.push(batch);
     if (failing !== null)
       return Response.json({ error: { message: "not now", type: "api_error" } }, { status: failing.status });
-    return Response.json(shape(batch));
+    return Response.json(wire.batch(batch));
   }
 
-  #list(shape: (batch: VendorBatch) => object): Response {
-    return Response.json({ object: "list", data: this.batches.map(shape), has_more: false });
+  #list(wire: VendorWire): Response {
+    const items = this.batches.map((batch) => wire.batch(batch));
+    return Response.json({ object: "list", [wire.listMember]: items, has_more: false });
   }
 
   /** Unordered, as vendors write them. */
-  #lines({ rows, status }: VendorBatch, line: (customId: string, model: unknown, end: string) => object): string {
+  #lines({ rows, status }: VendorBatch, { line }: VendorWire): string {
     const lines = rows.toReversed().map(({ custom_id, body }) => {
       const position = Number(custom_id.split("-")[1]);
       const end = this.endOf(position);
@@ -112,67 +150,4 @@ export class BatchVendor {
     });
     return `${lines.join("\n")}\n`;
   }
-}
-
-function openAiBatch({ id, ourId, rows, createdAt, status }: VendorBatch): object {
-  const output = status === "in_progress" ? null : `out-${id}`;
-  return {
-    ...{ id, object: "batch", status, created_at: Math.floor(createdAt / 1_000), metadata: { sluice_batch: ourId } },
-    ...{ output_file_id: output, error_file_id: null, request_counts: { total: rows.length, completed: 0, failed: 0 } },
-  };
-}
-
-function anthropicBatch({ id, rows, createdAt, status }: VendorBatch): object {
-  return {
-    ...{ id, type: "message_batch", processing_status: status === "in_progress" ? "in_progress" : "ended" },
-    ...{ created_at: new Date(createdAt).toISOString(), results_url: "https://elsewhere.example/results" },
-    request_counts: { processing: rows.length, succeeded: 0, errored: 0, canceled: 0, expired: 0 },
-  };
-}
-
-function openAiLine(custom_id: string, model: unknown, end: string): object {
-  if (end === "answered") {
-    const body = {
-      ...{ id: "c1", object: "chat.completion", created: 1, model, service_tier: "default" },
-      choices: [{ index: 0, message: { role: "assistant", content: custom_id }, finish_reason: "stop" }],
-      usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
-    };
-    return { id: "r", custom_id, response: { status_code: 200, request_id: "x", body }, error: null };
-  }
-  if (end === "failed") {
-    return {
-      id: "r",
-      custom_id,
-      response: { status_code: 400, request_id: "x", body: { error: { message: "bad row" } } },
-      error: null,
-    };
-  }
-  return { id: "r", custom_id, response: null, error: { code: `batch_${end}`, message: end } };
-}
-
-function anthropicLine(custom_id: string, model: unknown, end: string): object {
-  if (end === "answered") {
-    const message = {
-      ...{
-        id: "m1",
-        type: "message",
-        role: "assistant",
-        model,
-        stop_reason: "end_turn",
-        content: [{ type: "text", text: custom_id }],
-      },
-      usage: { input_tokens: 10, output_tokens: 5, service_tier: "batch" },
-    };
-    return { custom_id, result: { type: "succeeded", message } };
-  }
-  if (end === "failed") {
-    return {
-      custom_id,
-      result: {
-        type: "errored",
-        error: { type: "error", error: { type: "invalid_request_error", message: "bad row" } },
-      },
-    };
-  }
-  return { custom_id, result: { type: end === "cancelled" ? "canceled" : "expired" } };
 }

@@ -22,14 +22,14 @@ afterEach(async () => {
 
 const price = { input: 1, output: 10 };
 
-function config(kind: "openai" | "anthropic", more: Overrides = {}): Overrides {
+function config(kind: "openai" | "anthropic" | "gemini", more: Overrides = {}): Overrides {
+  const base_url = kind === "gemini" ? `${vendor.origin}/v1beta` : vendor.url;
   return {
-    providers: (simulator) => [
-      upstream("main", simulator, { kind, base_url: vendor.url, settings: { batches: true } }),
-    ],
+    providers: (simulator) => [upstream("main", simulator, { kind, base_url, settings: { batches: true } })],
     models: [
       { name: "gpt-test", deployments: [{ provider: "main", upstream_model: "vendor-model" }], price },
       { name: "claude-test", deployments: [{ provider: "main", upstream_model: "vendor-claude" }], price },
+      { name: "gemini-test", deployments: [{ provider: "main", upstream_model: "vendor-gemini" }], price },
     ],
     keys: [{ name: "alice", secret: aliceKey, budget: { usd: 0.01, period: "total" } }],
     ...more,
