@@ -32,7 +32,7 @@ test("runs the lines of a file into a file", async () => {
   expect(rows.map((row) => (JSON.parse(row) as { key: string }).key)).toEqual(["a", "b"]);
 });
 
-test("cancels, lists and deletes a batch of its own account only", async () => {
+test("cancels, lists and deletes a batch, and hides it from other accounts", async () => {
   const { name = "" } = await ai.batches.create({ model: "gemini-test", src: [ask("one")] });
   const other = new GoogleGenAI({ apiKey: "other", httpOptions: { baseUrl: simulator.url } });
   expect(await other.batches.get({ name }).catch((thrown: { status: number }) => thrown.status)).toBe(404);

@@ -1,28 +1,8 @@
-import type { Provider, StoredFile, WireDialectId } from "#core/index.ts";
+import type { Provider, WireDialectId } from "#core/index.ts";
 import { objectOf, textOf } from "#protocols/index.ts";
+import type { FileRequest, SentFile, VendorFile } from "./file-request.ts";
+import { beginGoogleUpload, googleUpload, readGoogleFile } from "./google-files.ts";
 import { rootOf } from "./lanes.ts";
-
-/** The facts of a file that a vendor gets. */
-type SentFile = Pick<StoredFile, "filename" | "mediaType" | "sizeBytes">;
-
-/** A request without a credential. `form`: fields of a form, with the file as its last part; null: the bytes themselves or none. */
-export interface FileRequest {
-  readonly method: "GET" | "POST" | "DELETE";
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: "none" | "file" | Uint8Array;
-  readonly form: Readonly<Record<string, string>> | null;
-}
-
-/** A file in an account. `uri`: how calls name it. */
-interface VendorFile {
-  readonly id: string;
-  readonly uri: string;
-  /** Unix milliseconds; null: the account keeps it. */
-  readonly expiresAt: number | null;
-  /** Calls may name it. */
-  readonly isReady: boolean;
-}
 
 /** The files of a vendor's accounts. */
 export interface FileApi {
@@ -71,53 +51,16 @@ const anthropic: FileApi = {
   read: readId,
 };
 
-/** Google's uploads and downloads have a word before the version in their path. */
-export function besideVersion(provider: Provider, word: "upload" | "download"): string {
-  const root = rootOf(provider);
-  const version = /\/(v\d\w*)$/.exec(root)?.[1] ?? "v1beta";
-  return `${root.replace(/\/v\d\w*$/, "")}/${word}/${version}`;
-}
-
-/** https://ai.google.dev/api/files, read on 2026-11-24. */
-export const geminiFiles: FileApi = {
+const gemini: FileApi = {
   dialects: ["gemini", "gemini-interactions"],
-  create(provider, { filename, mediaType, sizeBytes }) {
-    const body = JSON.stringify({ file: { displayName: filename, mimeType: mediaType } });
-    return {
-      method: "POST",
-      url: `${besideVersion(provider, "upload")}/files`,
-      headers: {
-        "content-type": "application/json",
-        "x-goog-upload-protocol": "resumable",
-        "x-goog-upload-command": "start",
-        "x-goog-upload-header-content-length": String(sizeBytes),
-        "x-goog-upload-header-content-type": mediaType,
-      },
-      body: new TextEncoder().encode(body),
-      form: null,
-    };
-  },
-  send(provider, { mediaType }, header) {
-    const url = header("x-goog-upload-url");
-    // The credential goes only to the account's own host.
-    if (url === null || !URL.canParse(url) || new URL(url).host !== new URL(rootOf(provider)).host) return null;
-    const command = { "x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0" };
-    return { method: "POST", url, headers: { ...command, "content-type": mediaType }, body: "file", form: null };
-  },
+  create: (provider, file) => beginGoogleUpload(rootOf(provider), file),
+  send: (provider, file, header) => googleUpload(rootOf(provider), file, header),
   get: (provider, id) => plain("GET", `${rootOf(provider)}/${id}`),
   delete: (provider, id) => plain("DELETE", `${rootOf(provider)}/${id}`),
-  read(answer) {
-    const outer = objectOf(answer);
-    const file = outer["file"] === undefined ? outer : objectOf(outer["file"]);
-    const [id, uri] = [textOf(file["name"]), textOf(file["uri"])];
-    if (id === null || uri === null || !/^files\/[\w-]{1,256}$/.test(id)) return null;
-    const expiresAt = Date.parse(textOf(file["expirationTime"]) ?? "");
-    const state = textOf(file["state"]);
-    return { id, uri, expiresAt: Number.isNaN(expiresAt) ? null : expiresAt, isReady: state !== "PROCESSING" };
-  },
+  read: readGoogleFile,
 };
 
-const apis: Readonly<Record<string, FileApi>> = { openai, anthropic, gemini: geminiFiles };
+const apis: Readonly<Record<string, FileApi>> = { openai, anthropic, gemini };
 
 /** null: accounts of this provider type store no files. */
 export function fileApiOf(kind: string): FileApi | null {

@@ -11,7 +11,8 @@ export type { AssetLibrary, AssetTexts, LibraryAsset } from "./assets/volcengine
 export type { BatchAccount, BatchAdapter, BatchFrame, BatchLine } from "./batch-adapter.ts";
 export { callerHeaders, isBlockedHeader, sendsOwnTrace } from "./caller-headers.ts";
 export { withQuery } from "./caller-query.ts";
-export { type FileApi, type FileRequest, fileApiOf } from "./file-apis.ts";
+export { type FileApi, fileApiOf } from "./file-apis.ts";
+export type { FileRequest } from "./file-request.ts";
 export { governingFor } from "./governed-members.ts";
 export type {
   AuthorizeOptions,

@@ -168,7 +168,7 @@ function operation(batch: StoredBatch, whole = true): object {
     ...{ model: `models/${model}`, state: `BATCH_STATE_${state}`, createTime, updateTime: createTime, batchStats },
     ...output,
   };
-  const error = state === "CANCELLED" ? { error: { code: 1, message: "The operation was cancelled." } } : {};
+  const error = state === "CANCELLED" ? { error: { code: 1, message: "The batch has ended." } } : {};
   return {
     name,
     metadata,

@@ -76,7 +76,7 @@ const answers = replyMethods((reply) => {
   if (list.length === 0) throw noVectors();
   return {
     vectors: list.map((one) => vectorOf(objectOf(one)["values"])),
-    // In a batch, the count is a text beside the embedding.
+    // In a batch, the count is a text next to the embedding.
     inputTokens:
       countOf(objectOf(reply["usageMetadata"])["promptTokenCount"]) ??
       countOf(Number(reply["tokenCount"] ?? Number.NaN)),

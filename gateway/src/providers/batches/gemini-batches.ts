@@ -1,7 +1,8 @@
 import type { Provider } from "#core/index.ts";
 import { arrayOf, countOf, type JsonObject, numberOf, objectOf, parseObject, textOf } from "#protocols/index.ts";
 import type { BatchAdapter, BatchLine } from "../batch-adapter.ts";
-import { besideVersion, type FileRequest, geminiFiles } from "../file-apis.ts";
+import type { FileRequest } from "../file-request.ts";
+import { beginGoogleUpload, besideVersion, googleUpload, readGoogleFile } from "../google-files.ts";
 import { type OutboundDraft, outboundDraft } from "../outbound-draft.ts";
 
 const methods: Readonly<Record<string, string>> = {
@@ -18,12 +19,12 @@ export const geminiBatches: BatchAdapter = {
   row: (customId, _, body) => `{"key":${JSON.stringify(customId)},"request":${body}}`,
   upload: {
     frame: { head: "", tail: "" },
-    draft: ({ provider }, size) => fileDraft(provider, geminiFiles.create(provider, rowsFile(size))),
-    send({ provider }, size, header) {
-      const request = geminiFiles.send?.(provider, rowsFile(size), header) ?? null;
+    draft: ({ provider, root }, size) => fileDraft(provider, beginGoogleUpload(root, rowsFile(size))),
+    send({ provider, root }, size, header) {
+      const request = googleUpload(root, rowsFile(size), header);
       return request === null ? null : fileDraft(provider, request);
     },
-    read: (body) => geminiFiles.read(parseObject(body)),
+    read: (body) => readGoogleFile(parseObject(body)),
   },
   create({ provider, root }, { ourId, endpoint, upstreamModel, uploadId: fileName }) {
     const model = encodeURIComponent(upstreamModel.replace(/^models\//, ""));
@@ -67,7 +68,7 @@ export const geminiBatches: BatchAdapter = {
       };
     });
   },
-  output: ({ provider }, path) => outboundDraft(provider, besideVersion(provider, "download") + path, {}),
+  output: ({ provider, root }, path) => outboundDraft(provider, besideVersion(root, "download") + path, {}),
   readLine,
 };
 
