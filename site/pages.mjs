@@ -17,7 +17,7 @@ const groups = [
       "guides/from-litellm",
     ),
   ],
-  ["Providers", folder("docs/providers")],
+  ["Providers", [...folder("docs/providers"), ...docs("keyless-upstreams")]],
   ["Calls", docs("translation", "video", "assets", "pass-through", "request-details")],
   ["Teams", docs("people", "console-roles", "scim", "agent-sign-in")],
   [

@@ -2,6 +2,7 @@ import type { BackgroundResponses } from "#relay/index.ts";
 import type { CallParts } from "../src/main/open-calls.ts";
 import { callerMemory } from "./caller-memory.ts";
 import { silentExplainer } from "./silent-explainer.ts";
+import { noWorkload } from "./workload-fixture.ts";
 
 /** Parts for tests about something else: nothing is stored, explained, run in the background or probed. */
 export function quietCallParts() {
@@ -26,6 +27,7 @@ export function quietCallParts() {
     explainer: silentExplainer,
     offload: null,
     probes: false,
+    workload: noWorkload,
     onShadowDenial() {},
   } satisfies Partial<CallParts>;
 }

@@ -16,6 +16,7 @@
 export type { Script } from "./script.ts";
 
 export { type RunningSimulator, serveSimulator } from "./serve-simulator.ts";
+export { checkSignature } from "./sigv4.ts";
 export { createSimulator, type Simulator } from "./simulator.ts";
 export type { TaskTruthRecord, TaskTruthState } from "./task-truth.ts";
 export type { TruthRecord, TruthState } from "./truth.ts";

@@ -9,7 +9,12 @@ export type SignatureFault = "absent" | "malformed" | "expired" | "mismatch" | n
  * Checks an AWS Signature Version 4 in the Authorization header, for any service except S3: the path is encoded once
  * more than it was sent. `now` is in Unix milliseconds; a signature is valid for fifteen minutes around its date.
  */
-export function checkSignature(request: SimulatorRequest, secret: string, now: number): SignatureFault {
+export function checkSignature(
+  request: SimulatorRequest,
+  secret: string,
+  now: number,
+  expectedService = "bedrock",
+): SignatureFault {
   const authorization = request.headers["authorization"] ?? "";
   if (!authorization.startsWith("AWS4-HMAC-SHA256")) return "absent";
   const found =
@@ -20,7 +25,7 @@ export function checkSignature(request: SimulatorRequest, secret: string, now: n
   const [, day = "", region = "", service = "", signedHeaders = "", signature = ""] = found;
   const date = request.headers["x-amz-date"] ?? "";
   const names = signedHeaders.split(";");
-  if (service !== "bedrock" || !names.includes("host") || !date.startsWith(day)) return "malformed";
+  if (service !== expectedService || !names.includes("host") || !date.startsWith(day)) return "malformed";
   const at = Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));
   if (Number.isNaN(at)) return "malformed";
   if (Math.abs(now - at) > 15 * 60_000) return "expired";

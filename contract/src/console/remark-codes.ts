@@ -55,6 +55,7 @@ export const remarkCodes = {
   /** Problems that a provider test found. */
   testProblem: {
     credential: [],
+    identity: ["reason"],
     credit: [],
     url: [],
     private_address: [],
@@ -78,6 +79,7 @@ export const remarkCodes = {
   /** How to fix them. */
   testAdvice: {
     check_key: [],
+    check_identity: [],
     no_key_needed: [],
     write_url: [],
     allow_private_network: [],

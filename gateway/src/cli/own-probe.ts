@@ -9,5 +9,5 @@ import { createTransport } from "#upstream/index.ts";
 export function ownProbe(clock: Clock, environment: Environment): ProviderProbe {
   const inProcess = new Map([["simulator", openDemoUpstream().fetch]]);
   const transport = createTransport({ clock, ...networkOf(environment), inProcess });
-  return new ProviderProbe(new ProviderClient(transport, clock), clock);
+  return new ProviderProbe(new ProviderClient(transport, clock, environment.workload), clock);
 }

@@ -36,6 +36,7 @@ test("returns the documented defaults, frozen, for an empty environment", () => 
     agentTelemetry: "drop",
     authorities: [],
     webhookExemptions: [],
+    workload: expect.anything(),
     egress: null,
     priceList: null,
     otlp: null,

@@ -6,6 +6,7 @@ import type { Variables } from "./expand-variables.ts";
 import { readOtlp } from "./otlp-settings.ts";
 import { secretNames } from "./variable-files.ts";
 import { VariableReader } from "./variable-reader.ts";
+import { readWorkload } from "./workload.ts";
 
 const metricsWorkspacesMax = 5_000;
 const workersMax = 256;
@@ -74,6 +75,8 @@ export function readEnvironment(variables: Variables, providerVariables: readonl
     /** Limits of all workers together, and of one address to a worker; null: by memory and file descriptors. */
     connectionsMax: reader.integer("SLUICE_CONNECTIONS_MAX", bounds.connectionsMin, bounds.connectionsMax),
     connectionsPerAddressMax: reader.integer("SLUICE_CONNECTIONS_PER_ADDRESS_MAX", 1, bounds.connectionsMax),
+    /** The machine's identity, and what providers may use of it. */
+    workload: readWorkload(reader, variables),
     providerKeys: values.readProviderKeys(reader, providerVariables),
     warnings: Object.freeze([
       ...misspelledVariables(variables, reader.namesRead),

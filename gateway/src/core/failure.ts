@@ -85,6 +85,7 @@ export type AccountFault =
   | "certificate"
   | "proxy"
   | "credential"
+  | "identity"
   | "credit";
 
 /**

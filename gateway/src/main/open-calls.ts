@@ -8,7 +8,7 @@ import { createFileStore, Files } from "#files/index.ts";
 import { matches } from "#identity/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { BlobStore, Chance, Clock, Observer, Offload, Spool } from "#ports/index.ts";
+import type { BlobStore, Chance, Clock, Observer, Offload, Spool, Workload } from "#ports/index.ts";
 import { ProviderClient, ProviderProbe } from "#provider-client/index.ts";
 import { providerKind } from "#providers/index.ts";
 import { Relay } from "#relay/index.ts";
@@ -66,6 +66,7 @@ export async function openCalls(base: Base, data: Data, governance: Governance) 
     guardrails: guardrailServices(base, data, governance),
     onShadowDenial: onShadowDenialOf(base),
     probes: true,
+    workload: environment.workload,
   });
   ending.defer("refused calls", () => wired.recorder.flush());
   idleMemory.busyWhile(() => relay.liveStreams > 0);
@@ -192,12 +193,13 @@ export interface CallParts
   readonly offload: Offload | null;
   /** Whether an account that was down is probed with its list of models before a call is sent to it. */
   readonly probes: boolean;
+  readonly workload: Workload;
 }
 
 /** Connects what a call passes from its admission to its ledger entry. */
 export function wireCalls(parts: CallParts) {
   const { admission, journal, transport, ids, clock, chance, offload } = parts;
-  const providerClient = new ProviderClient(transport, clock);
+  const providerClient = new ProviderClient(transport, clock, parts.workload);
   const probe = new ProviderProbe(providerClient, clock);
   const router = new Router({
     ...{ clock, chance, observer: parts.observer },

@@ -17,3 +17,4 @@ export * from "./sign-in.ts";
 export * from "./spool.ts";
 export * from "./system.ts";
 export * from "./transport.ts";
+export * from "./workload.ts";

@@ -30,6 +30,8 @@ export interface OutboundRequest {
   readonly headersMs: number;
   readonly totalMs: number;
   readonly allowPrivateNetwork: boolean;
+  /** To the machine's own credential service, at an address of the environment or a cloud's. May be a metadata address. */
+  readonly machine?: boolean;
   /** The address is a caller's; an administrator may have allowed private hosts by name. */
   readonly webhook?: boolean;
   /** Connection settings of this account. */

@@ -1,8 +1,9 @@
 import { beforeEach, expect, test } from "bun:test";
-import { defaultTimeouts, Failure, type Provider, Secret } from "#core/index.ts";
-import type { TokenExchange } from "#providers/index.ts";
+import { defaultTimeouts, type Provider, Secret } from "#core/index.ts";
+import { type CredentialContext, type Issued, noIdentity } from "#credentials/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { transportOf } from "../../test/sending-transport.ts";
+import { noWorkload } from "../../test/workload-fixture.ts";
 import { AccountTokens } from "./account-tokens.ts";
 
 const provider: Provider = {
@@ -16,20 +17,10 @@ const provider: Provider = {
   settings: {},
   enabled: true,
 };
-const exchange: TokenExchange = {
-  request: async (of) => ({
-    provider: of,
-    upstreamModel: "",
-    stream: false,
-    method: "POST",
-    url: "https://cloud.example/token",
-    headers: {},
-    body: null,
-  }),
-  read: (status, body) => {
-    if (status !== 200) throw new Failure("upstream_error", "no token", { retry: "other", unhealthy: true });
-    return { token: new TextDecoder().decode(body), expiresInMs: 1_000_000 };
-  },
+const issue = async (context: CredentialContext): Promise<Issued> => {
+  const { status, text } = await context.send({ to: "the issuer", url: "https://cloud.example/token" });
+  if (status !== 200) throw noIdentity("no token");
+  return { credential: text, expiresInMs: 1_000_000 };
 };
 const staying = new AbortController().signal;
 
@@ -38,7 +29,7 @@ let sent = 0;
 let status = 200;
 /** Resolves the exchanges that are under way. */
 let gate = Promise.withResolvers<void>();
-let tokens = new AccountTokens(transportOf(refuse), clock);
+let tokens = new AccountTokens(transportOf(refuse), clock, noWorkload);
 
 function refuse(): never {
   throw new Error("replaced below");
@@ -57,10 +48,10 @@ beforeEach(() => {
     const body = { read: async () => null, readAll: async () => bytes, cancel: () => {} };
     return { status, headers: new Headers(), body };
   });
-  tokens = new AccountTokens(transport, clock);
+  tokens = new AccountTokens(transport, clock, noWorkload);
 });
 
-const ask = (signal = staying) => tokens.tokenOf(provider, exchange, signal);
+const ask = (signal = staying) => tokens.tokenOf(provider, issue, signal);
 
 test("concurrent calls share one token exchange", async () => {
   const all = await Promise.all(Array.from({ length: 50 }, () => ask()));
@@ -68,12 +59,34 @@ test("concurrent calls share one token exchange", async () => {
   expect([await ask(), sent]).toEqual(["token-1", 1]);
 });
 
-test("renews a token before it expires", async () => {
+/** Lets exchanges that need no timer end. */
+const settled = async (): Promise<void> => {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+};
+
+test("renews a token in the background before it expires", async () => {
   await ask();
-  clock.advance(799_000);
-  expect(await ask()).toBe("token-1");
-  clock.advance(2_000);
+  clock.advance(660_000);
+  expect([await ask(), sent]).toEqual(["token-1", 1]);
+  clock.advance(10_000);
+  gate = Promise.withResolvers();
+  expect([await Promise.all([ask(), ask()]), sent]).toEqual([["token-1", "token-1"], 2]);
+  gate.resolve();
+  await settled();
+  expect([await ask(), sent]).toEqual(["token-2", 2]);
+});
+
+test("calls wait for the next token when the current one is about to expire", async () => {
+  await ask();
+  clock.advance(980_000);
   expect(await Promise.all([ask(), ask()])).toEqual(["token-2", "token-2"]);
+});
+
+test("gives up an exchange that takes too long", async () => {
+  gate = Promise.withResolvers();
+  const late = Promise.resolve(ask()).catch((thrown: unknown) => thrown);
+  clock.advance(30_000);
+  expect(await late).toMatchObject({ code: "upstream_error", retry: "other", accountFault: "identity" });
 });
 
 test("a refused exchange fails the calls that waited for it, and the next call tries again", async () => {
@@ -89,9 +102,11 @@ test("uses the previous token until it expires while renewals fail", async () =>
   status = 503;
   clock.advance(900_000);
   expect([await ask(), sent]).toEqual(["token-1", 2]);
+  await settled();
   expect([await ask(), sent]).toEqual(["token-1", 2]);
   clock.advance(11_000);
   expect([await ask(), sent]).toEqual(["token-1", 3]);
+  await settled();
   clock.advance(100_000);
   await expect(Promise.resolve(ask())).rejects.toThrow("no token");
 });
@@ -108,7 +123,7 @@ test("continues the exchange for others after a caller leaves", async () => {
 });
 
 test("equal accounts share a token; another or changed account gets its own", async () => {
-  const of = (changes: Partial<Provider>) => tokens.tokenOf({ ...provider, ...changes }, exchange, staying);
+  const of = (changes: Partial<Provider>) => tokens.tokenOf({ ...provider, ...changes }, issue, staying);
   expect([await ask(), await of({}), await of({ timeouts: { ...defaultTimeouts, connectMs: 1 } }), sent]).toEqual([
     "token-1",
     "token-1",
@@ -129,10 +144,10 @@ test("equal accounts share a token; another or changed account gets its own", as
 test("a refused exchange is not cached for an equal account", async () => {
   status = 403;
   const again = { ...provider };
-  await Promise.allSettled([ask(), tokens.tokenOf(again, exchange, staying)]);
+  await Promise.allSettled([ask(), tokens.tokenOf(again, issue, staying)]);
   expect(sent).toBe(1);
   status = 200;
-  expect([await tokens.tokenOf(again, exchange, staying), await ask(), sent]).toEqual(["token-2", "token-2", 2]);
+  expect([await tokens.tokenOf(again, issue, staying), await ask(), sent]).toEqual(["token-2", "token-2", 2]);
 });
 
 test("renews a token that the upstream refused, and keeps it if the renewal fails", async () => {

@@ -1,5 +1,14 @@
 import { bounds, type CallSignal, type Provider } from "#core/index.ts";
-import type { AnswerListener, Clock, OutboundAnswer, OutboundBody, ReadClock, Transport } from "#ports/index.ts";
+import type { CredentialContext, Issued } from "#credentials/index.ts";
+import type {
+  AnswerListener,
+  Clock,
+  OutboundAnswer,
+  OutboundBody,
+  ReadClock,
+  Transport,
+  Workload,
+} from "#ports/index.ts";
 import {
   type AuthorizeOptions,
   accountRedactor,
@@ -32,10 +41,10 @@ export class ProviderClient {
   /** For provider types without tokens; reads the clock only to sign. */
   readonly #tokenless: AuthorizeOptions;
 
-  constructor(transport: Transport, clock: Clock) {
+  constructor(transport: Transport, clock: Clock, workload: Workload) {
     this.#transport = transport;
     this.#clock = clock;
-    this.#tokens = new AccountTokens(transport, clock);
+    this.#tokens = new AccountTokens(transport, clock, workload);
     this.#tokenless = {
       get now() {
         return clock.now();
@@ -50,7 +59,8 @@ export class ProviderClient {
    */
   authorize(kind: ProviderKind, draft: OutboundDraft, signal: CallSignal): Promise<void> | undefined {
     draft.headers["user-agent"] ??= "sluice";
-    if (kind.tokens !== undefined) return this.#authorizeByToken(kind, kind.tokens, draft, signal);
+    const issue = kind.tokens?.(draft.provider) ?? null;
+    if (issue !== null) return this.#authorizeByToken(kind, issue, draft, signal);
     const authorized = kind.authorize(draft, this.#tokenless);
     return authorized instanceof Promise ? authorized : undefined;
   }
@@ -87,7 +97,7 @@ export class ProviderClient {
     try {
       const most = good ? bytesMax : Math.min(bytesMax, bounds.errorBodyBytesMax);
       const received = await answer.body.readAll(most, clock, limitMs, grown);
-      const body = good ? received : accountRedactor(provider).bytes(received);
+      const body = good ? received : this.#tokens.redacted(provider, accountRedactor(provider).bytes(received));
       return { status: answer.status, headers: answer.headers, body, now: this.#clock.now(), good };
     } catch (thrown) {
       answer.body.cancel();
@@ -114,11 +124,11 @@ export class ProviderClient {
 
   async #authorizeByToken(
     kind: ProviderKind,
-    exchange: NonNullable<ProviderKind["tokens"]>,
+    issue: (context: CredentialContext) => Promise<Issued>,
     draft: OutboundDraft,
     signal: CallSignal,
   ): Promise<void> {
-    const token = await this.#tokens.tokenOf(draft.provider, exchange, signal);
+    const token = await this.#tokens.tokenOf(draft.provider, issue, signal);
     await kind.authorize(draft, { now: this.#clock.now(), token });
   }
 }

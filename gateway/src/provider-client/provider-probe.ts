@@ -236,7 +236,8 @@ function advised(advice: Advice | null) {
 }
 
 /** The problem by code. `status` 0: no answer. */
-function faultOf({ accountFault, code }: Failure, status: number): Remark<"testProblem"> | null {
+function faultOf({ accountFault, code, message }: Failure, status: number): Remark<"testProblem"> | null {
+  if (accountFault === "identity") return { code: accountFault, params: { reason: message } };
   if (accountFault !== null) return { code: accountFault, params: {} };
   if (code === "upstream_timeout") return { code: "timeout", params: {} };
   if (code === "upstream_truncated") return { code: "truncated", params: {} };

@@ -1,80 +1,27 @@
-import { createHash } from "node:crypto";
-import { bounds, type Failure } from "#core/index.ts";
+import type { Failure, Provider } from "#core/index.ts";
+import { type AwsKeys, signAwsRequest, unusableCredential } from "#credentials/index.ts";
 import { textOf } from "#protocols/index.ts";
-import { classifyByStatus, refusalObject, unusableCredential } from "./classify-by-status.ts";
-import type { BadAnswer, OutboundDraft } from "./kind.ts";
+import { classifyByStatus, refusalObject } from "./classify-by-status.ts";
+import type { AuthorizeOptions, BadAnswer, OutboundDraft } from "./kind.ts";
 import { settingText } from "./settings.ts";
 
-/**
- * Signs a request for AWS (Signature Version 4). `now` is Unix milliseconds. Signs only the headers that the gateway
- * controls: host, content type and Amazon's own.
- */
-export async function signAws(draft: OutboundDraft, service: string, now: number): Promise<void> {
-  const { provider, headers } = draft;
+/** Signs a request for AWS, with short-lived keys or the stored ones. `now` is Unix milliseconds. */
+export async function signAws(
+  draft: OutboundDraft,
+  service: string,
+  { now, token = null }: Partial<AuthorizeOptions> & Pick<AuthorizeOptions, "now">,
+): Promise<void> {
+  const keys = token === null || typeof token === "string" ? storedKeys(draft.provider) : token;
+  const region = settingText(draft.provider, "region");
+  if (keys === null || region === null) throw unusableCredential("The provider has no AWS credentials or no region.");
+  await signAwsRequest(draft, { service, region, keys, now });
+}
+
+export function storedKeys(provider: Provider): AwsKeys | null {
   const accessKeyId = settingText(provider, "access_key_id");
   const secretAccessKey = settingText(provider, "secret_access_key");
-  const region = settingText(provider, "region");
-  if (accessKeyId === null || secretAccessKey === null || region === null) {
-    throw unusableCredential("The provider has no AWS credentials or no region.");
-  }
-  // Loaded on first use to keep startup fast.
-  const [{ SignatureV4 }, { Sha256 }] = await Promise.all([
-    import("@smithy/signature-v4"),
-    import("@aws-crypto/sha256-js"),
-  ]);
   const sessionToken = settingText(provider, "session_token");
-  const signer = new SignatureV4({
-    service,
-    region,
-    sha256: Sha256,
-    credentials: { accessKeyId, secretAccessKey, ...(sessionToken === null ? {} : { sessionToken }) },
-  });
-  const url = new URL(draft.url);
-  const digest = await bodyDigest(draft.body);
-  const signed = await signer.sign(
-    {
-      method: draft.method,
-      protocol: url.protocol,
-      hostname: url.hostname,
-      path: url.pathname,
-      query: queryOf(url),
-      headers: { ...signable(headers), host: url.host, "x-amz-content-sha256": digest },
-    },
-    { signingDate: new Date(now) },
-  );
-  for (const name of ["authorization", "x-amz-date", "x-amz-security-token", "x-amz-content-sha256"]) {
-    const value = signed.headers[name];
-    if (value !== undefined) headers[name] = value;
-  }
-}
-
-/** Repeated names are signed with all their values. */
-function queryOf({ searchParams }: URL): Record<string, string | string[]> {
-  const names = [...new Set(searchParams.keys())];
-  return Object.fromEntries(
-    names.map((name) => {
-      const values = searchParams.getAll(name);
-      return [name, values.length === 1 ? (values[0] ?? "") : values];
-    }),
-  );
-}
-
-/** The transport may add other headers, which are not signed. */
-function signable(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).filter(([name]) => name === "content-type" || name.startsWith("x-amzn-bedrock-")),
-  );
-}
-
-/** The native hash is a hundred times faster than the signer's. Yields to other work after each megabyte. */
-async function bodyDigest(body: Uint8Array | null): Promise<string> {
-  const hash = createHash("sha256");
-  const size = body?.length ?? 0;
-  for (let at = 0; at < size; at += bounds.bodyTurnBytes) {
-    if (at > 0) await new Promise(setImmediate);
-    hash.update(body?.subarray(at, at + bounds.bodyTurnBytes) ?? "");
-  }
-  return hash.digest("hex");
+  return accessKeyId === null || secretAccessKey === null ? null : { accessKeyId, secretAccessKey, sessionToken };
 }
 
 /** Refusals are `{"message"}` with a code in the header x-amzn-errortype. */

@@ -76,11 +76,6 @@ export function classifyByStatus(answer: BadAnswer, hints: RefusalHints = {}): F
 
 const credentialFault = { retry: "other", unhealthy: true, accountFault: "credential" } as const;
 
-/** A missing or invalid credential, found before anything was sent. */
-export function unusableCredential(message: string): Failure {
-  return new Failure("upstream_error", message, credentialFault);
-}
-
 /** The error body as an object, or the first of a list (Google); empty if it is neither. */
 export function refusalObject(body: Uint8Array): JsonObject {
   return parseFirst(decoder.decode(body)) ?? {};

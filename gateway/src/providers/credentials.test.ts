@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { createHash, createHmac, createVerify, generateKeyPairSync } from "node:crypto";
 import { bounds, type Failure, type Provider, Secret } from "#core/index.ts";
-import { bytes, draftOf, kindOf, laneOf, now, options, providerOf } from "../../test/provider-fixture.ts";
+import { contextOf } from "../../test/credentials/issuers.ts";
+import { FakeClock } from "../../test/fake-clock.ts";
+import { draftOf, kindOf, laneOf, now, options, providerOf } from "../../test/provider-fixture.ts";
+import { noWorkload } from "../../test/workload-fixture.ts";
 
 describe("AWS request signing", () => {
   const aws = {
@@ -83,45 +86,53 @@ describe("a Google service account", () => {
     private_key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
     token_uri: "https://oauth2.googleapis.com/token",
   };
-  const exchange = kindOf("vertex").tokens;
+  const clock = new FakeClock(now);
   const withSecret = (text: string): Provider => providerOf("vertex", { secret: new Secret(text) });
 
+  async function issued(text: string, answer: Response) {
+    let form = new URLSearchParams();
+    const google = async (request: Request) => {
+      form = new URLSearchParams(await request.text());
+      return answer;
+    };
+    const context = contextOf({ "oauth2.googleapis.com": google }, noWorkload, clock);
+    const token = await kindOf("vertex").tokens?.(withSecret(text))?.(context);
+    return { token, form, url: context.sent[0]?.url };
+  }
+  const good = () => Response.json({ access_token: "ya29.x", expires_in: 3599, token_type: "Bearer" });
+
   test("requests a token with a signed claim", async () => {
-    const draft = await exchange?.request(withSecret(JSON.stringify(key)), now);
-    expect(draft).toMatchObject({ method: "POST", url: key.token_uri });
-    const form = new URLSearchParams(new TextDecoder().decode(draft?.body ?? new Uint8Array(0)));
+    const { token, form, url } = await issued(JSON.stringify(key), good());
+    expect([token, url]).toEqual([{ credential: "ya29.x", expiresInMs: 3_599_000 }, key.token_uri]);
     expect(form.get("grant_type")).toBe("urn:ietf:params:oauth:grant-type:jwt-bearer");
     const [header = "", claims = "", signature = ""] = (form.get("assertion") ?? "").split(".");
     const read = (part: string): unknown => JSON.parse(Buffer.from(part, "base64url").toString());
     expect(read(header)).toEqual({ alg: "RS256", typ: "JWT", kid: "kid-1" });
-    const issued = now / 1_000;
+    const issuedAt = now / 1_000;
     expect(read(claims)).toEqual({
       iss: key.client_email,
       scope: "https://www.googleapis.com/auth/cloud-platform",
       aud: key.token_uri,
-      iat: issued,
-      exp: issued + 3_600,
+      iat: issuedAt,
+      exp: issuedAt + 3_600,
     });
     const verifier = createVerify("RSA-SHA256").update(`${header}.${claims}`);
     expect(verifier.verify(publicKey, Buffer.from(signature, "base64url"))).toBe(true);
   });
 
   test("sends the exchanged token, or a configured access token as it is", async () => {
-    const answer = bytes('{"access_token":"ya29.x","expires_in":3599,"token_type":"Bearer"}');
-    expect(exchange?.read(200, answer)).toEqual({ token: "ya29.x", expiresInMs: 3_599_000 });
-    expect(() => exchange?.read(400, bytes('{"error":"invalid_grant"}'))).toThrow("no access token");
+    const refused = issued(JSON.stringify(key), Response.json({ error: "invalid_grant" }, { status: 400 }));
+    await expect(refused).rejects.toThrow("no access token");
     const lane = laneOf("vertex", "generate", "m");
-    const provider = withSecret(JSON.stringify(key));
-    const draft = draftOf(provider, lane, "m");
+    const draft = draftOf(withSecret(JSON.stringify(key)), lane, "m");
     await kindOf("vertex").authorize(draft, { now, token: "ya29.x" });
     expect(draft.headers["authorization"]).toBe("Bearer ya29.x");
-    expect(exchange?.request(withSecret("ya29.direct"), now)).toBeNull();
+    expect(kindOf("vertex").tokens?.(withSecret("ya29.direct"))).toBeNull();
   });
 
   test("rejects an invalid key without quoting it", async () => {
     for (const text of [JSON.stringify({ ...key, private_key: "not-a-key" }), '{"client_email":"x"}']) {
-      const tried = (async () => exchange?.request(withSecret(text), now))();
-      const failure = await tried.then(
+      const failure = await issued(text, good()).then(
         () => null,
         (thrown: unknown) => thrown as Failure,
       );

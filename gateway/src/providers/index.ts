@@ -20,7 +20,7 @@ export type {
   Lane,
   OutboundDraft,
   ProviderKind,
-  TokenExchange,
+  TokenSource,
 } from "./kind.ts";
 export { kindForm, settingsProblem, wrongSettings } from "./kind-form.ts";
 export { keepsThreads, priceTermsOf, providerKind, providerKinds } from "./kinds.ts";

@@ -61,6 +61,7 @@ async function useAll(provider: Provider, kind: (typeof providerKinds)[number]):
     () => kind.checkSettings?.(provider),
     () => kind.baseUrlOf?.(provider),
     () => rootOf(provider),
+    () => kind.tokens?.(provider),
     () => lanesOf(kind, provider),
     () => networkOf(provider),
     () => passesMember(provider, "speed"),
@@ -101,7 +102,8 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("the form o
   test("has exactly the settings that the provider type reads", async () => {
     const read = new Set<string>();
     for (const secret of [null, providerOf(id).secret]) {
-      for (const settings of [everything, {}]) {
+      const methods = kind.fields?.find(({ name }) => name === "auth")?.options ?? [];
+      for (const settings of [everything, {}, ...methods.map((auth) => ({ ...everything, auth }))]) {
         const { seen, settings: proxy } = watched(settings);
         const provider = { ...providerOf(id), secret, settings: proxy };
         seen.clear();

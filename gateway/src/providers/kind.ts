@@ -8,6 +8,7 @@ import type {
   Provider,
   WireDialectId,
 } from "#core/index.ts";
+import type { CredentialContext, Issued, ShortLived } from "#credentials/index.ts";
 import type { DialectTraits, MemberRules, Warn } from "#protocols/index.ts";
 import type { AssetLibrary } from "./assets/volcengine-library.ts";
 import type { BatchAdapter } from "./batch-adapter.ts";
@@ -49,19 +50,17 @@ export interface Lane {
   adjusts?(provider: Provider): boolean;
 }
 
-/** `now` is Unix milliseconds; `token` comes from the kind's token exchange. */
+/** `now` is Unix milliseconds; `token` comes from the kind's token source. */
 export interface AuthorizeOptions {
   readonly now: number;
-  readonly token: string | null;
+  readonly token: ShortLived | null;
 }
 
-/** How to get a short-lived token. The provider client sends the request and caches the token. */
-export interface TokenExchange {
-  /** null: the account needs none. `now` is Unix milliseconds. */
-  request(provider: Provider, now: number): Promise<OutboundDraft> | OutboundDraft | null;
-  /** Throws Failure upstream_error without a token. `expiresInMs` counts from now. */
-  read(status: number, body: Uint8Array): { readonly token: string; readonly expiresInMs: number };
-}
+/**
+ * How an account gets a short-lived credential; null if it needs none. The provider client calls the result for each new
+ * credential, and caches it.
+ */
+export type TokenSource = (provider: Provider) => ((context: CredentialContext) => Promise<Issued>) | null;
 
 /** A model that a new installation offers if it finds a key of this provider type. */
 export interface StarterModel {
@@ -106,7 +105,7 @@ export interface ProviderKind extends Partial<KindForm> {
   readonly reasoning?: readonly ReasoningRule[];
   /** Headers that this vendor's clients need, in addition to its dialects' own. Also `x-*`. */
   readonly callerHeaders?: readonly string[];
-  readonly tokens?: TokenExchange;
+  readonly tokens?: TokenSource;
   /** The signature covers the body, so a pass-through body is buffered. */
   readonly signsBody?: true;
   readonly video?: VideoAdapter;

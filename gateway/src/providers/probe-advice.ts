@@ -58,6 +58,8 @@ const texts = {
     "The egress proxy refuses the connection. Check its address, its credentials and its rules for this host.",
   top_up: "The account has no credit left, or its bill is unpaid. Top it up at the provider.",
   check_base_url: "Check the base URL: another service may be at that path.",
+  check_identity:
+    "The gateway could not prove its identity. Fix the reason above; check the role or account, what it trusts, and what the gateway's environment allows.",
   no_key_needed: "The provider refused the request, although this provider type needs no key.",
   check_key: "The key is missing, wrong, revoked, or for another account or region. Check it or enter another.",
   check_permissions: "The key is valid but not permitted to do this. Check its permissions, project and region.",
@@ -77,6 +79,7 @@ const adviceByFault: Readonly<Record<Exclude<AccountFault, "credential">, keyof 
   certificate: "check_certificate",
   proxy: "check_proxy",
   credit: "top_up",
+  identity: "check_identity",
 };
 
 /** For JSON that is not a model list. */

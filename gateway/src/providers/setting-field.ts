@@ -47,6 +47,27 @@ export function signingFields(what: string): readonly SettingField[] {
   ];
 }
 
+/** How the account proves itself; the first choice is the default. */
+export function authField(options: readonly string[], help: string): SettingField {
+  return settingField("auth", "Authentication", { type: "select", options, help });
+}
+
+/** For tokens that the machine renews, such as a projected service account token of Kubernetes. */
+export function identityFileField(help: string): SettingField {
+  return settingField("identity_file", "File with the identity token", {
+    help,
+    placeholder: "/var/run/secrets/tokens/sluice",
+  });
+}
+
+/** A certificate that proves the account's identity to an issuer of tokens. */
+export const identityCertificateFields: readonly SettingField[] = [
+  settingField("identity_certificate", "Identity certificate", {
+    help: "PEM: the certificate, then intermediate ones. Requires its key.",
+  }),
+  settingField("identity_key", "Identity key", { type: "secret", help: "PEM, not encrypted." }),
+];
+
 export const betasField = settingField("betas", "Forwarded betas", {
   type: "list",
   help: "Anthropic betas that this account supports; * for all. Leave empty for the defaults.",

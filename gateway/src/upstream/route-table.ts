@@ -69,10 +69,12 @@ export class RouteTable {
       allowPrivateNetwork,
       network,
       webhook = false,
-    }: Pick<OutboundRequest, "allowPrivateNetwork" | "network" | "webhook">,
+      machine = false,
+    }: Pick<OutboundRequest, "allowPrivateNetwork" | "network" | "webhook" | "machine">,
   ): Route | Promise<Route> {
     const route = this.#routeOf(text, network);
     const { origin, way } = route;
+    if (machine) return this.#toMachine(route);
     const allowed = allowPrivateNetwork || (webhook && isListed(this.#webhookExemptions, origin.hostname, origin.port));
     // A literal address has the same verdict as its name, and a forbidden name is not even looked up.
     if (origin.nameKind !== "public") permit(origin.nameKind, origin, allowed);
@@ -81,6 +83,13 @@ export class RouteTable {
     return addresses instanceof Promise
       ? addresses.then((found) => this.#direct(route, found, allowed, webhook))
       : this.#direct(route, addresses, allowed, webhook);
+  }
+
+  /** Only `credentials` asks for it, never with an address of settings or of an upstream. */
+  #toMachine(route: Route): Route | Promise<Route> {
+    const addresses = route.origin.addresses ?? this.#names.find(route.origin.hostname);
+    if (addresses instanceof Promise) return addresses.then((found) => this.#routeTo(route, found));
+    return this.#routeTo(route, addresses);
   }
 
   #direct(previous: Route, addresses: readonly string[], allowed: boolean, webhook: boolean): Route {

@@ -60,3 +60,21 @@ test("only webhooks reach the private destinations that an administrator allowed
   }
   expect(arrived - before).toBe(4);
 });
+
+test("only requests to the machine's own credential service reach an address at which clouds serve credentials", async () => {
+  const resolve = async (name: string) => addresses[name] ?? [];
+  const transport = createTransport({ clock: systemClock, resolve });
+  const send = async (url: string, changes: object) => {
+    const request = outbound(url, { allowPrivateNetwork: true, connectMs: 1, ...changes });
+    return transport.send(request, new AbortController().signal).then(
+      ({ status, body }) => {
+        body.cancel();
+        return status;
+      },
+      (thrown: unknown) => (thrown instanceof Failure ? (thrown.accountFault ?? thrown.code) : String(thrown)),
+    );
+  };
+  expect(await send("http://169.254.169.254/", {})).toBe("forbidden_address");
+  expect(await send("http://169.254.169.254/", { machine: true })).not.toBe("forbidden_address");
+  expect(await send(`http://127.0.0.1:${port}/`, { machine: true, allowPrivateNetwork: false })).toBe(204);
+});

@@ -12,6 +12,7 @@ import { silentObserver } from "../conformance/store-fixture.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { openMigrated } from "../migrated.ts";
 import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
+import { noWorkload } from "../workload-fixture.ts";
 import { FakeLibrary } from "./fake-library.ts";
 import { SmallWeb } from "./web.ts";
 
@@ -56,7 +57,7 @@ export async function openFixture(changes: Partial<AssetsDependencies> = {}): Pr
     store: createAssetStore({ database }),
     blobs: createDiskBlobStore({ directory: join(directory, "blobs"), clock }),
     transport: web,
-    providerClient: new ProviderClient(web, clock),
+    providerClient: new ProviderClient(web, clock, noWorkload),
     configSnapshot: () => quietConfigSnapshot({ providers }),
     clock,
     ids: createIds(clock),

@@ -11,6 +11,7 @@ import { createIds } from "#system/index.ts";
 import { until } from "../../../test/until.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
+import { noWorkload } from "../workload-fixture.ts";
 import { streamOf } from "./blob-store-suite.ts";
 import { newYear, silentObserver } from "./store-fixture.ts";
 import type { TaskFixtureFactory } from "./task-fixture.ts";
@@ -45,7 +46,7 @@ async function openSetup(fixture: Awaited<ReturnType<TaskFixtureFactory>>) {
   const unreachable = () => Promise.reject(new Error("there is no network"));
   const dependencies: FilesDependencies = {
     ...{ store, blobs, clock, ids: createIds(clock), observer: silentObserver },
-    providerClient: new ProviderClient({ send: unreachable, begin: unreachable }, clock),
+    providerClient: new ProviderClient({ send: unreachable, begin: unreachable }, clock, noWorkload),
     configSnapshot: () => quietConfigSnapshot({}),
   };
   const started: Files[] = [];

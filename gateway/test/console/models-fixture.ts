@@ -9,6 +9,7 @@ import { endpointsOf, untranslatedEndpointsOf } from "../../src/api/index.ts";
 import { kindDefaults } from "../../src/main/config-checks.ts";
 import { silentObserver } from "../conformance/store-fixture.ts";
 import { type ConsoleFixture, type FixtureAnswer, openConsoleFixture } from "../console-fixture.ts";
+import { noWorkload } from "../workload-fixture.ts";
 
 /** Results of the fake reports. The reports store has its own tests. */
 interface Figures {
@@ -53,7 +54,10 @@ export async function openModelsFixture(): Promise<ModelsFixture> {
       untranslatedEndpointsOf,
       mailFrom: null,
       ledgerExport: { keys: null, copiedUntil: async () => null },
-      probe: new ProviderProbe(new ProviderClient(createTransport({ clock: systemClock }), systemClock), systemClock),
+      probe: new ProviderProbe(
+        new ProviderClient(createTransport({ clock: systemClock }), systemClock, noWorkload),
+        systemClock,
+      ),
       reports: {
         deploymentUse: async () => {
           if (figures.uses instanceof Error) throw figures.uses;

@@ -34,6 +34,7 @@ import { FakeClock } from "../fake-clock.ts";
 import { openMigrated } from "../migrated.ts";
 import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
 import { silentExplainer } from "../silent-explainer.ts";
+import { noWorkload } from "../workload-fixture.ts";
 import { governedPrincipal } from "./governed-principal.ts";
 import { JournalInMemory } from "./journal-in-memory.ts";
 import { seededChance } from "./seeded-chance.ts";
@@ -149,7 +150,7 @@ export function openTaskSetup(world: TaskSetupOptions, changes: TaskSetupChanges
     ...options,
     clock,
     transport,
-    providerClient: new ProviderClient(transport, clock),
+    providerClient: new ProviderClient(transport, clock, noWorkload),
   });
   return { videos, admission, journal, noise };
 }

@@ -165,6 +165,7 @@ export const providers = {
     },
     problem: {
       credential: "The provider refused the credentials.",
+      identity: "The gateway could not prove its identity. {reason}",
       credit: "The provider's account has no credit left.",
       url: "The base URL cannot be used.",
       private_address: "The address is private, and this provider may not use private addresses.",
@@ -187,6 +188,8 @@ export const providers = {
     },
     advice: {
       check_key: "The key is missing, wrong, revoked, or for another account or region. Check it or enter another.",
+      check_identity:
+        "Fix the reason above. Check the role or account and what it trusts, and what the gateway's environment allows.",
       no_key_needed: "The provider refused the request, although this provider type needs no key.",
       write_url: "Enter the base URL as https://host/path.",
       allow_private_network: "If this server is yours, allow the private network for this provider.",

@@ -104,6 +104,36 @@ export const kinds: ProviderWords = {
       label: "会话令牌",
       help: "仅用于临时凭证。",
     },
+    auth: {
+      label: "认证方式",
+    },
+    role_arn: {
+      label: "角色 ARN",
+      help: "要代入的角色。留空则直接使用最初的凭证。",
+    },
+    external_id: {
+      label: "外部 ID",
+      help: "仅当角色的信任策略要求时填写。",
+    },
+    identity_file: {
+      label: "身份令牌文件",
+    },
+    trust_anchor_arn: {
+      label: "信任锚 ARN",
+      help: "用于 roles_anywhere。",
+    },
+    profile_arn: {
+      label: "配置文件 ARN",
+      help: "用于 roles_anywhere。",
+    },
+    identity_certificate: {
+      label: "身份证书",
+      help: "PEM 格式：先是证书，再是中间证书。须与其私钥一起填写。",
+    },
+    identity_key: {
+      label: "身份私钥",
+      help: "PEM 格式，未加密。",
+    },
     betas: {
       label: "转发的 Beta 功能",
       help: "此账号可用的 Anthropic Beta 名称，* 表示全部。留空则使用默认值。",
@@ -162,6 +192,14 @@ export const kinds: ProviderWords = {
         access_key_id: {
           label: "Access Key ID",
           help: "可调用模型的 IAM 用户或角色的 Access Key ID。使用 Bedrock API 密钥时可不填。须与 Secret Access Key 一起填写。",
+        },
+        auth: {
+          label: "认证方式",
+          help: "access_key：已保存的密钥。default：网关环境中的第一个凭证，顺序与 AWS SDK 相同。web_identity：令牌文件，例如 EKS 的服务账号。container：ECS 或 EKS Pod Identity。instance_role：EC2 实例的角色。roles_anywhere：证书。默认：access_key。",
+        },
+        identity_file: {
+          label: "身份令牌文件",
+          help: "用于 web_identity。留空则使用 AWS_WEB_IDENTITY_TOKEN_FILE。",
         },
       },
     },

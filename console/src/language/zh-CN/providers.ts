@@ -164,6 +164,7 @@ export const providers: Translation<typeof english> = {
     },
     problem: {
       credential: "提供商拒绝了凭据。",
+      identity: "网关无法证明自身身份。{reason}",
       credit: "提供商账号余额不足。",
       url: "Base URL 无法使用。",
       private_address: "该地址为内网地址，而此提供商不允许使用内网。",
@@ -186,6 +187,7 @@ export const providers: Translation<typeof english> = {
     },
     advice: {
       check_key: "密钥缺失、错误、已吊销，或属于其他账号或地域。请检查，或填写另一个密钥。",
+      check_identity: "请解决上述问题。检查角色或账号及其信任设置，以及网关环境变量允许的范围。",
       no_key_needed: "此提供商类型无需密钥，但提供商拒绝了请求。",
       write_url: "请按 https://host/path 的格式填写 Base URL。",
       allow_private_network: "如果这是你自己的服务器，请为此提供商允许访问内网。",

@@ -1,5 +1,6 @@
 import type { HeaderReader, Provider } from "#core/index.ts";
 import { arrayOf, asBuffer, editBody, type Warn } from "#protocols/index.ts";
+import { awsAuthFields, awsAuthProblem, awsTokens } from "../aws-authentication.ts";
 import { classifyAwsShaped, signAws } from "../aws-shaped.ts";
 import { topLevelField } from "../chat-quirks.ts";
 import { bedrockBetas, betasFor, parseBetas } from "../cloud-betas.ts";
@@ -14,7 +15,7 @@ import { rerank } from "../standard-lanes.ts";
 
 /**
  * Claude models use Anthropic's dialect (InvokeModel), all others Bedrock's (Converse), also inference profiles with opaque
- * names. The credential is an access key in the settings, or a Bedrock key as `api_key`.
+ * names. The credential is an access key in the settings, a Bedrock key as `api_key`, or the identity of the machine.
  */
 export const bedrock = defineKind({
   id: "bedrock",
@@ -25,7 +26,9 @@ export const bedrock = defineKind({
   apiKeyHelp: "A Bedrock API key. Leave empty to sign with an access key.",
   fields: [
     settingField("region", "Region", { required: true, placeholder: "us-east-1", setsDestination: true }),
+    awsAuthFields.auth,
     ...signingFields("For an IAM user or role that may invoke models, without a Bedrock API key."),
+    ...awsAuthFields.more,
     betasField,
   ],
   priceFactors: bedrockFactors,
@@ -80,9 +83,10 @@ export const bedrock = defineKind({
     const region = settingText(provider, "region");
     return region === null ? null : `https://bedrock-runtime.${region}.amazonaws.com`;
   },
-  authorize: (draft, { now }) => {
-    if (draft.provider.secret !== null) return authorizeBearer(draft);
-    return signAws(draft, "bedrock", now);
+  tokens: awsTokens,
+  authorize: (draft, options) => {
+    if (options.token === null && draft.provider.secret !== null) return authorizeBearer(draft);
+    return signAws(draft, "bedrock", options);
   },
   signsBody: true,
   listsModels: false,
@@ -91,7 +95,11 @@ export const bedrock = defineKind({
 
 function checkSettings(provider: Provider): string | null {
   if (settingText(provider, "region") === null) return "settings.region must name the AWS region";
-  return nameProblem(provider, "region") ?? pairProblem(provider, "access_key_id", "secret_access_key");
+  return (
+    nameProblem(provider, "region") ??
+    pairProblem(provider, "access_key_id", "secret_access_key") ??
+    awsAuthProblem(provider)
+  );
 }
 
 /** Model ids, regional profile ids, and ARNs of either. */

@@ -2,8 +2,8 @@ import type { Provider } from "#core/index.ts";
 import { editBody, innerRequest, type Warn } from "#protocols/index.ts";
 import { betasFor, parseBetas, vertexBetas } from "../cloud-betas.ts";
 import { defineKind } from "../define-kind.ts";
+import { googleTokens } from "../google-authentication.ts";
 import { classifyGoogleShaped } from "../google-shaped.ts";
-import { googleTokens } from "../google-tokens.ts";
 import type { AuthorizeOptions, OutboundDraft } from "../kind.ts";
 import { googleFactors } from "../price-factors.ts";
 import { claudeModels } from "../reasoning/claude-models.ts";
@@ -84,7 +84,7 @@ export const vertex = defineKind({
   tokens: googleTokens,
   authorize: ({ provider, headers }: OutboundDraft, { token }: AuthorizeOptions) => {
     const bearer = token ?? provider.secret?.reveal();
-    if (bearer !== undefined) headers["authorization"] = `Bearer ${bearer}`;
+    if (typeof bearer === "string") headers["authorization"] = `Bearer ${bearer}`;
   },
   listsModels: false,
   classify: classifyGoogleShaped,

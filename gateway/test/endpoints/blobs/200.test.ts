@@ -7,6 +7,7 @@ import { createIds, systemChance, systemClock } from "#system/index.ts";
 import { silentObserver } from "../../conformance/store-fixture.ts";
 import { transportOf } from "../../sending-transport.ts";
 import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { noWorkload } from "../../workload-fixture.ts";
 
 const bytes = new TextEncoder().encode("the bytes of a picture");
 let gateway: StartedGateway;
@@ -23,7 +24,7 @@ beforeAll(async () => {
     store: createAssetStore({ database: control.database }),
     blobs,
     transport,
-    providerClient: new ProviderClient(transport, systemClock),
+    providerClient: new ProviderClient(transport, systemClock, noWorkload),
     configSnapshot: () => {
       throw new Error("no config snapshot is needed");
     },
