@@ -73,6 +73,59 @@ describe.skipIf(noBrowser !== null)("chats in the playground", () => {
     expect(await restore.count()).toBe(0);
   });
 
+  test("a file is uploaded or chosen from the workspace and sent by its id", async () => {
+    await playground.openAnew("chat&model=b-chat");
+    const message = page.getByRole("textbox", { name: "Message", exact: true });
+    const attach = page.getByRole("button", { name: "Attach a file" });
+    const attached = page.getByRole("list", { name: "Attached files" });
+    const sent: { messages: unknown[] }[] = [];
+    page.on("request", (request) => {
+      if (request.url().endsWith("/call/v1/chat/completions")) sent.push(request.postDataJSON());
+    });
+    const { simulator } = playground.opened.simulator;
+    simulator.addPreset({ script: { keep_received: true }, count: 1, model: null });
+    await attach.click();
+    await page.getByRole("combobox", { name: "File of the workspace" }).waitFor();
+    expect(await violationsInBothThemes(page)).toEqual([]);
+    const [chooser] = await Promise.all([
+      page.waitForEvent("filechooser"),
+      page.getByRole("button", { name: "Upload a file" }).click(),
+    ]);
+    await chooser.setFiles({ name: "facts.txt", mimeType: "text/plain", buffer: Buffer.from("The sea is blue.") });
+    await attached.getByText("facts.txt").waitFor();
+    await message.fill("What is blue?");
+    await message.press("Enter");
+    await page.getByRole("button", { name: "Copy response" }).waitFor();
+    const [file] = (await playground.opened.ada.call("files.list", { params: { workspace: "acme" } })).data;
+    expect(file).toMatchObject({ filename: "facts.txt", purpose: "user_data", key: { id: playground.key } });
+    const named = [
+      { type: "text", text: "What is blue?" },
+      { type: "file", file: { file_id: file?.id } },
+    ];
+    expect(sent.at(-1)?.messages).toEqual([{ role: "user", content: named }]);
+    const received = simulator.truth
+      .list()
+      .data.findLast((record) => record.received_body !== undefined)?.received_body;
+    expect(received).toContain("The sea is blue.");
+
+    await page.getByRole("button", { name: "Edit message" }).click();
+    await page.getByRole("button", { name: "Remove facts.txt" }).click();
+    expect(await attached.count()).toBe(0);
+    await attach.click();
+    await page.getByRole("combobox", { name: "File of the workspace" }).click();
+    await page.getByRole("option", { name: "facts.txt (16 B)" }).click();
+    await attached.getByText("facts.txt").waitFor();
+    await page.setViewportSize({ width: 360, height: 800 });
+    await attach.click();
+    await page.getByRole("button", { name: "Upload a file" }).waitFor();
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    await page.keyboard.press("Escape");
+    await page.setViewportSize({ width: 1_440, height: 900 });
+    await message.press("Enter");
+    await page.getByRole("button", { name: "Copy response" }).waitFor();
+    expect(sent.at(-1)?.messages).toEqual([{ role: "user", content: named }]);
+  });
+
   test("a session is shared by link without its answers, and opening it sends nothing", async () => {
     await playground.openAnew("chat");
     const message = page.getByRole("textbox", { name: "Message", exact: true });

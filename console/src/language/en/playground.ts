@@ -78,6 +78,17 @@ export const playground = {
     empty: "{name} is empty.",
     tooLarge: "{name} is {size}; the maximum is {most}.",
   },
+  attach: {
+    open: "Attach a file",
+    file: "File of the workspace",
+    choose: "Choose a file",
+    none: "No files",
+    noMatch: "No match",
+    upload: "Upload a file",
+    help: "Uploaded files are kept for 30 days.",
+    list: "Attached files",
+    remove: "Remove {name}",
+  },
   run: {
     stop: "Stop",
     retry: "Try again",
@@ -329,7 +340,7 @@ export const playground = {
   share: {
     show: "Share",
     title: "Share this session",
-    help: "People in the workspace can open the link until it expires: the models, the settings and your messages, without answers and pictures. Keys are masked. Opening it sends nothing.",
+    help: "People in the workspace can open the link until it expires: the models, the settings and your messages, without answers, pictures and files. Keys are masked. Opening it sends nothing.",
     expires: "Expires after",
     days: "{count, plural, one {# day} other {# days}}",
     create: "Create link",

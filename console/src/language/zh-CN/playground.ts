@@ -81,6 +81,17 @@ export const playground: Translation<typeof english> = {
     empty: "{name} 为空文件。",
     tooLarge: "{name} 的大小为 {size}，最大允许 {most}。",
   },
+  attach: {
+    open: "附加文件",
+    file: "工作区的文件",
+    choose: "选择文件",
+    none: "没有文件",
+    noMatch: "没有匹配项",
+    upload: "上传文件",
+    help: "上传的文件保留 30 天。",
+    list: "已附加的文件",
+    remove: "移除 {name}",
+  },
   run: {
     stop: "停止",
     retry: "重试",
@@ -330,7 +341,7 @@ export const playground: Translation<typeof english> = {
   share: {
     show: "分享",
     title: "分享此会话",
-    help: "链接到期之前，工作区中的所有人都可以打开：包含模型、设置和你的消息，不含回答和图片，密钥会被遮盖。打开链接不会发送任何内容。",
+    help: "链接到期之前，工作区中的所有人都可以打开：包含模型、设置和你的消息，不含回答、图片和文件，密钥会被遮盖。打开链接不会发送任何内容。",
     expires: "有效期",
     days: "{count} 天",
     create: "创建链接",

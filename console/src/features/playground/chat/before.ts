@@ -1,5 +1,4 @@
-import type { Draft } from "./composer.tsx";
-import type { Turn } from "./conversation.ts";
+import { isWritten, type Turn, type Written } from "./conversation.ts";
 
 /** The conversations by column: the first has the name "", the others the names of their models. */
 export type Chats = ReadonlyMap<string, readonly Turn[]>;
@@ -7,12 +6,12 @@ export type Chats = ReadonlyMap<string, readonly Turn[]>;
 /** The conversations before turns were removed from them, with the draft message of that time. */
 export interface Before {
   readonly chats: Chats;
-  readonly draft: Draft;
+  readonly draft: Written;
 }
 
 /** The conversations to restore; null: none. Removing a turn that is still streaming cuts it. */
-export function beforeOf(chats: Chats, draft: Draft): Before | null {
-  if (turnCount(chats) === 0 && draft.text === "" && draft.pictures.length === 0) return null;
+export function beforeOf(chats: Chats, draft: Written): Before | null {
+  if (turnCount(chats) === 0 && !isWritten(draft)) return null;
   const stopped = (turn: Turn): Turn => (turn.state === "running" ? { ...turn, state: "stopped" } : turn);
   return { chats: new Map([...chats].map(([column, turns]) => [column, turns.map(stopped)])), draft };
 }

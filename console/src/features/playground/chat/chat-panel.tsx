@@ -7,16 +7,23 @@ import type { ModelPanelProps } from "../model-panel-props.ts";
 import { SameCallButton } from "../same-call/same-call-button.tsx";
 import { useChatDraft, useChatSettings } from "./chat-state.ts";
 import { ColumnView } from "./column-view.tsx";
-import { Composer, type Draft } from "./composer.tsx";
-import { type ChatSettings, chatBody, messagesOf, type Turn, type UserInput } from "./conversation.ts";
+import { Composer } from "./composer.tsx";
+import {
+  type ChatSettings,
+  chatBody,
+  isWritten,
+  messagesOf,
+  nothingWritten,
+  type Turn,
+  type UserInput,
+  type Written,
+} from "./conversation.ts";
 import { SettingsPanel } from "./settings-panel.tsx";
 import { ShareButton } from "./share-button.tsx";
 import { sessionOf } from "./shared-chat.ts";
 import { readTools } from "./tools.ts";
 import { type Column, turnsMax, useChat } from "./use-chat.ts";
 import { useLinkPrompt } from "./use-link-prompt.ts";
-
-const noDraft: Draft = { text: "", pictures: [] };
 
 /** A chat with one model, or the same chat with several in columns, and its settings. */
 export function ChatPanel({ call, model, others }: ModelPanelProps) {
@@ -45,8 +52,8 @@ export function ChatPanel({ call, model, others }: ModelPanelProps) {
     input.current?.focus();
   };
   const send = () => {
-    chat.ask({ kind: "message", text: draft.text.trim(), pictures: draft.pictures });
-    setDraft(noDraft);
+    chat.ask({ kind: "message", ...draft, text: draft.text.trim() });
+    setDraft(nothingWritten);
   };
   const sameCall = () => ({
     path: "/v1/chat/completions",
@@ -97,6 +104,7 @@ export function ChatPanel({ call, model, others }: ModelPanelProps) {
           />
         )}
         <Composer
+          call={call}
           draft={draft}
           onDraft={setDraft}
           models={models}
@@ -136,12 +144,12 @@ function RestoreBar({ onRestore }: { readonly onRestore: () => void }) {
 /** The call that would be sent now, or without a message, the last one sent. */
 function toShow(
   turns: readonly Turn[],
-  draft: Draft,
+  draft: Written,
   settings: ChatSettings,
 ): [ReturnType<typeof messagesOf>, ChatSettings] {
   const last = turns.at(-1);
-  const written: UserInput = { kind: "message", text: draft.text.trim(), pictures: draft.pictures };
-  const nothing = written.text === "" && written.pictures.length === 0;
+  const written: UserInput = { kind: "message", ...draft, text: draft.text.trim() };
+  const nothing = !isWritten(written);
   if (nothing && last !== undefined) return [messagesOf(settings.system, turns.slice(0, -1), last.input), settings];
   return [
     messagesOf(settings.system, turns, nothing ? { ...written, text: t("playground.form.hello") } : written),

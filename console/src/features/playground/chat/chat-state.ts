@@ -1,16 +1,15 @@
 import { useCallback } from "react";
 import { type Edit, useTabState } from "../../media/tab-state.ts";
 import { type Before, beforeOf, type Chats } from "./before.ts";
-import type { Draft } from "./composer.tsx";
-import { type ChatSettings, plainSettings } from "./conversation.ts";
+import { type ChatSettings, nothingWritten, plainSettings, type Written } from "./conversation.ts";
 import type { ImportedChat } from "./imported-chat.ts";
 
 export const noChats: Chats = new Map();
-const noDraft: Draft = { text: "", pictures: [] };
 
 /** Settings, draft message and conversations of the playground in a workspace. */
 export const useChatSettings = () => useTabState<ChatSettings>("playground.chat.settings", plainSettings);
-export const useChatDraft = (workspace: string) => useTabState<Draft>(`playground.chat.draft:${workspace}`, noDraft);
+export const useChatDraft = (workspace: string) =>
+  useTabState<Written>(`playground.chat.draft:${workspace}`, nothingWritten);
 export const useChats = (workspace: string) => useTabState<Chats>(`playground.chat:${workspace}`, noChats);
 
 /** The conversations before the last change, for undo. null: none. */

@@ -5,16 +5,16 @@ import { type FormEvent, type KeyboardEvent, type RefObject, type SyntheticEvent
 import { FileButton } from "../../../components/file-button.tsx";
 import { t } from "../../../language/areas/playground.ts";
 import { addressProblem, pictureProblem, pictureTypes, readAsDataUrl } from "../../media/data-url.ts";
+import type { KeyCall } from "../../media/key-call.ts";
+import { AttachFile } from "./attach-file.tsx";
+import { type AttachedFile, isWritten, type Written } from "./conversation.ts";
+import { FileList } from "./file-list.tsx";
 import { PictureList } from "./picture-list.tsx";
 
-export interface Draft {
-  readonly text: string;
-  readonly pictures: readonly string[];
-}
-
 interface ComposerProps {
-  readonly draft: Draft;
-  readonly onDraft: (edit: (before: Draft) => Draft) => void;
+  readonly call: KeyCall;
+  readonly draft: Written;
+  readonly onDraft: (edit: (before: Written) => Written) => void;
   /** Each gets the message, in a separate request. */
   readonly models: readonly string[];
   readonly running: boolean;
@@ -28,10 +28,10 @@ interface ComposerProps {
 const picturesMax = 8;
 
 export function Composer(props: ComposerProps) {
-  const { draft, onDraft, models, running, barred, input, onSend, onStop } = props;
+  const { call, draft, onDraft, models, running, barred, input, onSend, onStop } = props;
   const [problem, setProblem] = useState<string | null>(null);
   const room = picturesMax - draft.pictures.length;
-  const ready = (draft.text.trim() !== "" || draft.pictures.length > 0) && !running && barred === null;
+  const ready = isWritten(draft) && !running && barred === null;
 
   const addPicture = (url: string) => onDraft((before) => ({ ...before, pictures: [...before.pictures, url] }));
   const addFiles = async (files: readonly File[]) => {
@@ -67,6 +67,10 @@ export function Composer(props: ComposerProps) {
           onDraft((before) => ({ ...before, pictures: before.pictures.filter((_, each) => each !== at) }))
         }
       />
+      <FileList
+        files={draft.files}
+        onRemove={(id) => onDraft((before) => ({ ...before, files: before.files.filter((file) => file.id !== id) }))}
+      />
       <Textarea
         ref={input}
         aria-label={t("playground.chat.message")}
@@ -95,6 +99,10 @@ export function Composer(props: ComposerProps) {
         <Group gap={4}>
           <PictureFiles disabled={room <= 0} onAdd={(files) => void addFiles(files)} />
           <PictureAddress disabled={room <= 0} onAdd={addPicture} />
+          <AttachFile
+            call={call}
+            onAdd={(file) => onDraft((before) => ({ ...before, files: withFile(before.files, file) }))}
+          />
           <Text size="xs" c="dimmed" id="composer-hint" visibleFrom="xs">
             {barred ?? t("playground.chat.keys")}
           </Text>
@@ -111,6 +119,10 @@ export function Composer(props: ComposerProps) {
       </Group>
     </form>
   );
+}
+
+function withFile(files: readonly AttachedFile[], added: AttachedFile): readonly AttachedFile[] {
+  return [...files.filter(({ id }) => id !== added.id), added];
 }
 
 interface PictureFilesProps {
@@ -153,8 +165,8 @@ function PictureAddress({ disabled, onAdd }: { readonly disabled: boolean; reado
   };
   return (
     <Popover opened={opened} onChange={(next) => !next && close()} width={320} trapFocus position="top-start">
-      <Popover.Target>
-        <Tooltip label={t("playground.chat.imageUrlAdd")}>
+      <Tooltip label={t("playground.chat.imageUrlAdd")} disabled={opened}>
+        <Popover.Target>
           <ActionIcon
             variant="subtle"
             color="gray"
@@ -164,8 +176,8 @@ function PictureAddress({ disabled, onAdd }: { readonly disabled: boolean; reado
           >
             <IconLink size={17} stroke={1.6} />
           </ActionIcon>
-        </Tooltip>
-      </Popover.Target>
+        </Popover.Target>
+      </Tooltip>
       <Popover.Dropdown>
         <TextInput
           label={t("playground.chat.imageUrl")}

@@ -1,8 +1,21 @@
 import { expect, test } from "bun:test";
-import { chatBody, messagesOf, plainSettings, type Turn, type UserInput } from "./conversation.ts";
+import {
+  chatBody,
+  messagesOf,
+  nothingWritten,
+  plainSettings,
+  type Turn,
+  type UserInput,
+  type Written,
+} from "./conversation.ts";
 import { noReply, type Reply } from "./reply.ts";
 
-const say = (text: string, pictures: readonly string[] = []): UserInput => ({ kind: "message", text, pictures });
+const say = (text: string, more: Partial<Written> = {}): UserInput => ({
+  kind: "message",
+  ...nothingWritten,
+  text,
+  ...more,
+});
 const turn = (asked: UserInput, reply: Partial<Reply>, state: Turn["state"] = "done"): Turn => ({
   id: 1,
   model: "m",
@@ -53,12 +66,15 @@ test("tool results can be sent again after a failure", () => {
   });
 });
 
-test("images are sent with the text, and unset settings use the model's defaults", () => {
-  const messages = messagesOf("", [], say("what is it?", ["data:image/png;base64,AA=="]));
+test("images and files are sent with the text, and unset settings use the model's defaults", () => {
+  const files = [{ id: "file-1", name: "a.pdf" }];
+  const messages = messagesOf("", [], say("what is it?", { pictures: ["data:image/png;base64,AA=="], files }));
   expect(messages[0]?.content).toEqual([
     { type: "text", text: "what is it?" },
     { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } },
+    { type: "file", file: { file_id: "file-1" } },
   ]);
+  expect(messagesOf("", [], say("", { files }))[0]?.content).toEqual([{ type: "file", file: { file_id: "file-1" } }]);
   const nothing = { tools: [], more: {} };
   expect(Object.keys(chatBody("m", messages, plainSettings, nothing))).toEqual([
     "model",

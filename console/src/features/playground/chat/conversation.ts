@@ -3,9 +3,29 @@ import type { Fields } from "../../media/more-fields.ts";
 import type { Reply, ToolCall } from "./reply.ts";
 import type { Served } from "./stream-chat.ts";
 
-/** A user's message: text and images, or tool results. */
+/** A file of the workspace. */
+export interface AttachedFile {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface Written {
+  readonly text: string;
+  /** URLs. */
+  readonly pictures: readonly string[];
+  readonly files: readonly AttachedFile[];
+}
+
+export const nothingWritten: Written = { text: "", pictures: [], files: [] };
+
+/** Whether there is something to send. */
+export function isWritten({ text, pictures, files }: Written): boolean {
+  return text.trim() !== "" || pictures.length > 0 || files.length > 0;
+}
+
+/** A user's message, or tool results. */
 export type UserInput =
-  | { readonly kind: "message"; readonly text: string; readonly pictures: readonly string[] }
+  | ({ readonly kind: "message" } & Written)
   | { readonly kind: "results"; readonly results: Readonly<Record<string, string>> };
 
 export interface Turn {
@@ -20,7 +40,8 @@ export interface Turn {
 
 type Part =
   | { readonly type: "text"; readonly text: string }
-  | { readonly type: "image_url"; readonly image_url: { readonly url: string } };
+  | { readonly type: "image_url"; readonly image_url: { readonly url: string } }
+  | { readonly type: "file"; readonly file: { readonly file_id: string } };
 
 export type Message =
   | { readonly role: "system"; readonly content: string }
@@ -74,12 +95,15 @@ function inputMessages(input: UserInput, open: readonly ToolCall[]): Message[] {
     ({ id }): Message => ({ role: "tool", tool_call_id: id, content: results[id]?.trim() || notRun }),
   );
   if (input.kind === "results") return toolMessages;
-  return [...toolMessages, { role: "user", content: contentOf(input.text, input.pictures) }];
+  return [...toolMessages, { role: "user", content: contentOf(input) }];
 }
 
-function contentOf(text: string, pictures: readonly string[]): string | readonly Part[] {
-  if (pictures.length === 0) return text;
-  const shown = pictures.map((url): Part => ({ type: "image_url", image_url: { url } }));
+function contentOf({ text, pictures, files }: Written): string | readonly Part[] {
+  if (pictures.length === 0 && files.length === 0) return text;
+  const shown = [
+    ...pictures.map((url): Part => ({ type: "image_url", image_url: { url } })),
+    ...files.map(({ id }): Part => ({ type: "file", file: { file_id: id } })),
+  ];
   return text === "" ? shown : [{ type: "text", text }, ...shown];
 }
 

@@ -1,5 +1,11 @@
-import type { Draft } from "./composer.tsx";
-import { type ChatSettings, plainSettings, type Turn, type UserInput } from "./conversation.ts";
+import {
+  type ChatSettings,
+  nothingWritten,
+  plainSettings,
+  type Turn,
+  type UserInput,
+  type Written,
+} from "./conversation.ts";
 import {
   type ChatMessage,
   itemsOf,
@@ -15,7 +21,7 @@ import { noReply, type ToolCall } from "./reply.ts";
 /** A conversation in the playground: earlier turns, the next message, and the settings. */
 export interface ImportedChat {
   readonly turns: readonly Turn[];
-  readonly draft: Draft;
+  readonly draft: Written;
   readonly settings: ChatSettings;
 }
 
@@ -133,21 +139,25 @@ function functionsOf(tools: readonly unknown[], schema: string): readonly unknow
   });
 }
 
-interface Open {
-  readonly text: string;
-  readonly pictures: readonly string[];
+interface Open extends Written {
   readonly results: Readonly<Record<string, string>>;
 }
 
-const nothingOpen: Open = { text: "", pictures: [], results: {} };
+const nothingOpen: Open = { ...nothingWritten, results: {} };
 
 /** Merges consecutive messages of one role. Unanswered messages become the next message. */
-function conversationOf(said: readonly ChatMessage[], model: string): { turns: readonly Turn[]; draft: Draft } {
+function conversationOf(said: readonly ChatMessage[], model: string): { turns: readonly Turn[]; draft: Written } {
   const turns: Turn[] = [];
   let open = nothingOpen;
   for (const each of said) {
     if (each.by === "user") {
-      open = { ...open, text: joined(open.text, each.text), pictures: [...open.pictures, ...each.pictures] };
+      const { text, pictures, files } = open;
+      open = {
+        ...open,
+        text: joined(text, each.text),
+        pictures: [...pictures, ...each.pictures],
+        files: [...files, ...each.files],
+      };
     } else if (each.by === "tool") {
       open = { ...open, results: { ...open.results, [each.id]: each.text } };
     } else if (each.by === "model") {
@@ -157,15 +167,14 @@ function conversationOf(said: readonly ChatMessage[], model: string): { turns: r
       open = nothingOpen;
     }
   }
-  return { turns, draft: { text: open.text, pictures: open.pictures } };
+  const { results: _, ...draft } = open;
+  return { turns, draft };
 }
 
 function turnOf(id: number, model: string, open: Open, text: string, toolCalls: readonly ToolCall[]): Turn {
-  const { results } = open;
+  const { results, ...written } = open;
   const input: UserInput =
-    Object.keys(results).length > 0
-      ? { kind: "results", results }
-      : { kind: "message", text: open.text, pictures: open.pictures };
+    Object.keys(results).length > 0 ? { kind: "results", results } : { kind: "message", ...written };
   const reply = { ...noReply, text, toolCalls };
   return { id, model, input, reply, state: "done", served: null, problem: null };
 }

@@ -1,9 +1,10 @@
+import { type AttachedFile, isWritten, type Written } from "./conversation.ts";
 import type { ToolCall } from "./reply.ts";
 
 /** One message of a conversation, independent of the API. */
 export type ChatMessage =
   | { readonly by: "system"; readonly text: string }
-  | { readonly by: "user"; readonly text: string; readonly pictures: readonly string[] }
+  | ({ readonly by: "user" } & Written)
   | { readonly by: "model"; readonly text: string; readonly calls: readonly ToolCall[] }
   /** The result of a tool. */
   | { readonly by: "tool"; readonly id: string; readonly text: string };
@@ -19,14 +20,14 @@ export function messagesInChat(messages: unknown): readonly ChatMessage[] {
         ? [{ by: "tool", id: textOf(part, "tool_use_id"), text: wordsOf(member(part, "content")) }]
         : [],
     );
-    const own = messageFrom(role, wordsOf(content), picturesOf(content), callsOf(message, content));
+    const own = messageFrom(role, content, callsOf(message, content));
     return own === null ? results : [...results, own];
   });
 }
 
 /** Reads `input` of the Responses API: a text, or a list of messages and other items. */
 export function messagesInResponses(input: unknown): readonly ChatMessage[] {
-  if (typeof input === "string") return [{ by: "user", text: input, pictures: [] }];
+  if (typeof input === "string") return [{ by: "user", text: input, pictures: [], files: [] }];
   return itemsOf(input).flatMap((item, index): readonly ChatMessage[] => {
     const [type, id] = [textOf(item, "type"), textOf(item, "call_id")];
     if (type === "function_call_output") return [{ by: "tool", id, text: wordsOf(member(item, "output")) }];
@@ -35,7 +36,7 @@ export function messagesInResponses(input: unknown): readonly ChatMessage[] {
       return [{ by: "model", text: "", calls: [call] }];
     }
     const content = member(item, "content");
-    const own = messageFrom(textOf(item, "role"), wordsOf(content), picturesOf(content), []);
+    const own = messageFrom(textOf(item, "role"), content, []);
     return own === null ? [] : [own];
   });
 }
@@ -56,7 +57,7 @@ export function messagesInContents(contents: unknown): readonly ChatMessage[] {
         ? []
         : [{ index, id: name, name, arguments: JSON.stringify(member(call, "args") ?? {}) }];
     });
-    const own = messageFrom(textOf(content, "role") || "user", wordsOf(parts), picturesOf(parts), calls);
+    const own = messageFrom(textOf(content, "role") || "user", parts, calls);
     return own === null ? results : [...results, own];
   });
 }
@@ -71,15 +72,24 @@ export function wordsOf(content: unknown): string {
     .join("\n\n");
 }
 
-function messageFrom(
-  role: string,
-  text: string,
-  pictures: readonly string[],
-  calls: readonly ToolCall[],
-): ChatMessage | null {
+function messageFrom(role: string, content: unknown, calls: readonly ToolCall[]): ChatMessage | null {
+  const text = wordsOf(content);
   if (role === "system" || role === "developer") return { by: "system", text };
   if (role === "assistant" || role === "model") return { by: "model", text, calls };
-  return text === "" && pictures.length === 0 ? null : { by: "user", text, pictures };
+  const written = { text, pictures: picturesOf(content), files: filesOf(content) };
+  return isWritten(written) ? { by: "user", ...written } : null;
+}
+
+/** Files that are named by id. Their names are not in the body. */
+function filesOf(content: unknown): readonly AttachedFile[] {
+  return itemsOf(content).flatMap((part) => {
+    const id =
+      textOf(member(part, "file"), "file_id") ||
+      textOf(part, "file_id") ||
+      textOf(member(part, "source"), "file_id") ||
+      textOf(member(part, "fileData"), "fileUri");
+    return id === "" ? [] : [{ id, name: id }];
+  });
 }
 
 function picturesOf(content: unknown): readonly string[] {

@@ -4,16 +4,15 @@ import { useCall } from "../../../api/use-call.ts";
 import { useUrlChange, useUrlText } from "../../../routes/search.ts";
 import { searchOfModels } from "../model-search.ts";
 import { useGiveChat } from "./chat-state.ts";
-import type { Draft } from "./composer.tsx";
-import { type ChatSettings, plainSettings, type Turn } from "./conversation.ts";
+import { type ChatSettings, nothingWritten, plainSettings, type Turn, type Written } from "./conversation.ts";
 import type { ImportedChat } from "./imported-chat.ts";
 
-/** The session without answers and pictures: the messages so far, and the one that is being written. */
+/** The session without answers, pictures and files: the messages so far, and the one that is being written. */
 export function sessionOf(
   models: readonly string[],
   settings: ChatSettings,
   turns: readonly Turn[],
-  draft: Draft,
+  draft: Written,
 ): PlaygroundSession {
   const { system, temperature, maxTokens, stop, tools, more } = settings;
   const texts = turns.flatMap(({ input }) => (input.kind === "message" ? [input.text] : []));
@@ -25,7 +24,7 @@ export function sessionOf(
 function chatOfSession({ messages, max_tokens: maxTokens, ...session }: PlaygroundSession): ImportedChat {
   const { system, temperature, stop, tools, more } = session;
   const settings = { ...plainSettings, system, temperature, maxTokens, stop, tools, more };
-  return { turns: [], draft: { text: messages.join("\n\n"), pictures: [] }, settings };
+  return { turns: [], draft: { ...nothingWritten, text: messages.join("\n\n") }, settings };
 }
 
 /** Opens the session of a link (`?share=`), and removes it from the URL, so that it is not opened again. */

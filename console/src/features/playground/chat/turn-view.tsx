@@ -6,6 +6,7 @@ import { t } from "../../../language/areas/playground.ts";
 import { CallFacts, RequestLink } from "../call-facts.tsx";
 import { AnswerText } from "./answer-text.tsx";
 import type { Turn, UserInput } from "./conversation.ts";
+import { FileList } from "./file-list.tsx";
 import { PictureList } from "./picture-list.tsx";
 import { ToolCallView } from "./tool-call-view.tsx";
 
@@ -90,6 +91,7 @@ function InputView({ asked: input }: { readonly asked: UserInput }) {
       <span className="unseen">{t("playground.chat.you")}</span>
       {input.text}
       <PictureList pictures={input.pictures} />
+      <FileList files={input.files} />
     </div>
   );
 }

@@ -67,7 +67,10 @@ export function useChat(chatWith: ChatWith): Chat {
             shorter.set(each, its.slice(0, -1));
           }
           setChats(shorter);
-          if (last.input.kind === "message") setDraft({ text: last.input.text, pictures: last.input.pictures });
+          if (last.input.kind === "message") {
+            const { kind: _, ...written } = last.input;
+            setDraft(written);
+          }
         },
       };
     });

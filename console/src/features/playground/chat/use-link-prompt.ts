@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 import { useUrlChange, useUrlText } from "../../../routes/search.ts";
-import type { Draft } from "./composer.tsx";
+import { isWritten, type Written } from "./conversation.ts";
 
 const lengthMax = 4_000;
 
@@ -8,13 +8,13 @@ const lengthMax = 4_000;
  * A prompt from a link (`?prompt=`). It is written into an empty message, never sent automatically, and removed from the URL, so that
  * it is not inserted again.
  */
-export function useLinkPrompt(onDraft: (edit: (before: Draft) => Draft) => void): void {
+export function useLinkPrompt(onDraft: (edit: (before: Written) => Written) => void): void {
   const [prompt] = useUrlText("prompt");
   const change = useUrlChange();
   useEffect(() => {
     if (prompt === "") return;
     const text = prompt.slice(0, lengthMax);
-    onDraft((before) => (before.text === "" && before.pictures.length === 0 ? { ...before, text } : before));
+    onDraft((before) => (isWritten(before) ? before : { ...before, text }));
     change({ prompt: "" });
   }, [prompt, onDraft, change]);
 }

@@ -30,6 +30,7 @@ test("reads a chat completion: roles, tool calls with their results, and the ans
         content: [
           { type: "text", text: "Where?" },
           { type: "image_url", image_url: { url: "https://a.example/b.png" } },
+          { type: "file", file: { file_id: "file-1" } },
         ],
       },
       { role: "assistant", content: null, tool_calls: [tool] },
@@ -42,7 +43,7 @@ test("reads a chat completion: roles, tool calls with their results, and the ans
   expect(capturedChat("chat", capture(request, response))).toEqual({
     messages: [
       { by: "system", text: "Be short." },
-      { by: "user", text: "Where?", pictures: ["https://a.example/b.png"] },
+      { by: "user", text: "Where?", pictures: ["https://a.example/b.png"], files: [{ id: "file-1", name: "file-1" }] },
       { by: "model", text: "", calls },
       { by: "tool", id: "call_1", text: "ships" },
     ],

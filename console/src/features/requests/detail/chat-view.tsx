@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { IconPhoto, IconTool } from "@tabler/icons-react";
+import { IconFile, IconPhoto, IconTool } from "@tabler/icons-react";
 import { type ReactNode, useState } from "react";
 import { CodeBlock } from "../../../components/code-block.tsx";
 import { t } from "../../../language/areas/requests.ts";
@@ -82,6 +82,13 @@ function Content({ message }: { readonly message: ChatMessage }) {
           <div key={place} className="chat-picture">
             <IconPhoto size={14} aria-hidden />
             <span className="break">{address.startsWith("data:") ? t("requests.chat.picture") : address}</span>
+          </div>
+        ))}
+      {message.by === "user" &&
+        message.files.map(({ id }) => (
+          <div key={id} className="chat-picture">
+            <IconFile size={14} aria-hidden />
+            <span className="break">{id}</span>
           </div>
         ))}
       {message.by === "model" && <Calls calls={message.calls} />}
