@@ -1,4 +1,4 @@
-import type { BudgetPeriod, ScopeKind } from "../../gateway/src/core/index.ts";
+import type { ScopeKind } from "../../gateway/src/core/index.ts";
 import type { ReportStore } from "../../gateway/src/ports/index.ts";
 import { type Filled, rareError, rareModel, rareProvider } from "./console-rows.ts";
 
@@ -157,7 +157,7 @@ function pageQuestions(filled: Filled): Question[] {
   const { now, workspace, group, person, session, sessionKey, sampleRequest } = filled;
   const hours = { from: hourOf(now) - 30 * dayMs, to: hourOf(now) };
   const compared = { from: hours.from - 30 * dayMs, to: hours.from };
-  const order = { visiblePerson: null, periodStarts: periodStartsOf(now) };
+  const order = { visiblePerson: null };
   const list = (name: string, ask: Question["ask"]): Question => ({ name, list: true, ask });
   const both = (name: string, ask: (id: string | null) => Question["ask"]) => [
     list(name, ask(workspace)),
@@ -277,12 +277,4 @@ function pageQuestions(filled: Filled): Question[] {
       (workspaceId) => (reports) => reports.alertSpend({ workspaceId }, weeks(now - (now % dayMs)), 1),
     ),
   ];
-}
-
-/** Of the UTC day and month. */
-function periodStartsOf(now: number): Record<BudgetPeriod, number> {
-  const day = now - (now % dayMs);
-  const date = new Date(now);
-  const month = Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
-  return { day, week: day - 6 * dayMs, month, total: 0 };
 }

@@ -1,4 +1,5 @@
 /** The schema of the config file and what is read off it. */
+export * from "./budget-policies.ts";
 export * from "./config.ts";
 export * from "./config-fields.ts";
 export * from "./config-limits.ts";

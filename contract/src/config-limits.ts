@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { budgetPeriods } from "./budget-windows.ts";
 
 export const usd = z.number().nonnegative().max(9_000_000);
 const positiveInt = z.int().positive().max(1_000_000_000_000);
@@ -27,12 +28,65 @@ export const limitsSchema = z.strictObject({
   enforce: enforceSchema,
 });
 
-export const budgetSchema = z.strictObject({
+export const timeZoneSchema = z
+  .string()
+  .max(64)
+  .refine(isTimeZone, "must be a time zone, such as Europe/Berlin")
+  .describe("Time zone of the period, such as `Europe/Berlin`. Not for `total` and rolling windows. Default: UTC.");
+
+export const budgetFields = {
   usd: usd.describe("Maximum spend per period."),
-  period: z.enum(["day", "week", "month", "total"]).describe("Periods are in UTC; a week starts on Monday."),
+  period: z.enum(budgetPeriods).describe("A week starts on Monday."),
+  time_zone: timeZoneSchema.optional(),
+  rolling: z
+    .boolean()
+    .optional()
+    .describe(
+      "Count the last 60 minutes, 24 hours, 7 days or 30 days at any moment, instead of a calendar period. Not for `total`.",
+    ),
   fail: failModeSchema.optional(),
   enforce: enforceSchema,
-});
+};
+
+/** Rules between the members of a budget. */
+export function checkWindow(
+  { period, time_zone, rolling }: BudgetWindowConfig,
+  context: { addIssue(issue: { code: "custom"; path: string[]; message: string }): void },
+): void {
+  const refuse = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
+  if (rolling === true && period === "total") refuse("rolling", "a total budget has no window that rolls");
+  if (time_zone === undefined) return;
+  if (period === "total") refuse("time_zone", "a total budget has no period that follows a time zone");
+  else if (rolling === true) refuse("time_zone", "a rolling window follows no time zone");
+}
+
+export const budgetSchema = z.strictObject(budgetFields).superRefine(checkWindow);
+
+export const overSchema = z
+  .union([z.literal("refuse"), z.strictObject({ fallback: z.string().min(1).max(256).describe("Name of a model.") })])
+  .describe("`refuse` calls that do not fit (the default), or run them with another model.");
+
+export const increaseSchema = z
+  .strictObject({
+    usd: usd.positive().describe("USD in addition, in each period."),
+    until: z.iso.datetime({ offset: true }).describe("When it ends by itself."),
+    reason: z.string().trim().min(1).max(500),
+  })
+  .describe("A temporary increase.");
+
+interface BudgetWindowConfig {
+  readonly period: (typeof budgetPeriods)[number];
+  readonly time_zone?: string | undefined;
+  readonly rolling?: boolean | undefined;
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
 
 export type LimitsConfig = z.infer<typeof limitsSchema>;
 export type BudgetConfig = z.infer<typeof budgetSchema>;

@@ -5,6 +5,7 @@
 export * from "./agent-setup.ts";
 export * from "./asset-fields.ts";
 export * from "./brand.ts";
+export * from "./budget-windows.ts";
 export * from "./conflicts.ts";
 export * from "./console/alert-sentences.ts";
 export * from "./console/alert-table.ts";

@@ -4,10 +4,11 @@ interface TimeZoneSelectProps {
   readonly label: string;
   readonly value: string;
   readonly onChange: (zone: string) => void;
+  readonly disabled?: boolean;
 }
 
 /** Selects a time zone by its IANA name. */
-export function TimeZoneSelect({ label, value, onChange }: TimeZoneSelectProps) {
+export function TimeZoneSelect({ label, value, onChange, disabled = false }: TimeZoneSelectProps) {
   const zones = ["UTC", ...Intl.supportedValuesOf("timeZone")];
   return (
     <Select
@@ -16,6 +17,7 @@ export function TimeZoneSelect({ label, value, onChange }: TimeZoneSelectProps) 
       value={value}
       onChange={(zone) => onChange(zone ?? value)}
       allowDeselect={false}
+      disabled={disabled}
       searchable
       limit={50}
     />

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { budgetPeriods } from "../budget-windows.ts";
 import { route } from "./route.ts";
 import { limitScopes } from "./states.ts";
 import { at, count, id, maybeAt, nothing } from "./words.ts";
@@ -45,7 +46,7 @@ const usageRowSchema = z.object({
           .enum(limitScopes)
           .describe("`person`: all calls of the user in the workspace; `key`: calls of their agents only."),
         kind: z.enum(["rpm", "tpm", "concurrency", "budget"]),
-        period: z.enum(["day", "week", "month", "total"]).nullable(),
+        period: z.enum(budgetPeriods).nullable(),
         limit: z.number(),
         used: z.number().nullable(),
         resets_at: maybeAt,

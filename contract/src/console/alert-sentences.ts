@@ -140,8 +140,8 @@ const endings: Readonly<Record<ConsoleLanguage, Readonly<Record<string, string>>
 };
 
 const periods: Readonly<Record<ConsoleLanguage, Readonly<Record<string, string>>>> = {
-  en: { day: "daily ", week: "weekly ", month: "monthly ", total: "total " },
-  "zh-CN": { day: "每日", week: "每周", month: "每月", total: "总" },
+  en: { hour: "hourly ", day: "daily ", week: "weekly ", month: "monthly ", total: "total " },
+  "zh-CN": { hour: "每小时", day: "每日", week: "每周", month: "每月", total: "总" },
 };
 
 function wordsOf(facts: AlertFacts, language: ConsoleLanguage): Omit<Words, "language"> {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { budgetPeriods } from "../budget-windows.ts";
 import { budgetSchema, limitsSchema } from "../config-limits.ts";
 import { route } from "./route.ts";
 import {
@@ -180,7 +181,9 @@ export const limitUsageRowSchema = z.object({
   workspace: z.object({ id, slug: z.string() }),
   group: z.object({ id, name: z.string() }).nullable().describe("Group of a `key`. null for other scopes."),
   kind: z.enum(limitKinds),
-  period: z.enum(["day", "week", "month", "total"]).nullable(),
+  period: z.enum(budgetPeriods).nullable(),
+  time_zone: z.string().nullable().describe("Time zone of a budget's period. null: UTC, or no calendar period."),
+  rolling: z.boolean().describe("A budget for the last 60 minutes, 24 hours, 7 days or 30 days at any moment."),
   limit: z.number(),
   used: z.number().nullable().describe("null: spending of the budget cannot be read now."),
   held: z

@@ -10,11 +10,11 @@ import {
   Failure,
   failureTable,
   invalidRequest,
+  periodStart,
   personScopeId,
   usdToNano,
   type Workspace,
 } from "#core/index.ts";
-import { periodStart } from "#limits/index.ts";
 import type { Observer } from "#ports/index.ts";
 import type { ConsoleDependencies } from "./dependencies.ts";
 import { actorFromToken, needText, roleHeldBy, visiblePerson, workspaceNamed } from "./handlers/callers.ts";

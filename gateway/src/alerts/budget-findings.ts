@@ -1,6 +1,15 @@
-import { bounds, type ConfigSnapshot, type LimitScope, personOf, personOfScope, personScopeId } from "#core/index.ts";
+import {
+  bounds,
+  type ConfigSnapshot,
+  type LimitScope,
+  periodStart,
+  personOf,
+  personOfScope,
+  personScopeId,
+  windowName,
+} from "#core/index.ts";
 import type { ControlStore, ExpiringToken, PeopleStore } from "#directory/index.ts";
-import { type Admission, periodStart, type ScopeLimitUsage } from "#limits/index.ts";
+import type { Admission, ScopeLimitUsage } from "#limits/index.ts";
 import { type Finding, type Findings, findingsMax, type Watched } from "./finding.ts";
 
 export interface BudgetSources {
@@ -63,8 +72,10 @@ export function budgetFindings(
     if (use.period === null || !covers(workspaceId, condition, use)) continue;
     // A budget of 0 is exhausted from the start, so it raises no alert.
     if (use.limit <= 0) continue;
-    const start = periodStart(use.period, now);
-    const subject = `budget ${use.scope} ${use.scopeId} ${use.period} ${start}`;
+    const window = { period: use.period, rolling: use.isRolling === true, ...zoneOf(use) };
+    // A rolling window has no end that resolves the alert: it ends when enough has left the window.
+    const start = window.rolling ? "" : ` ${periodStart(window, now)}`;
+    const subject = `budget ${use.scope} ${use.scopeId} ${windowName(window)}${start}`;
     if (use.used === null) {
       undecided.add(subject);
       continue;
@@ -92,6 +103,10 @@ export function budgetFindings(
     });
   }
   return { found: found.slice(0, findingsMax), undecided };
+}
+
+function zoneOf({ timeZone }: BudgetUse): { readonly timeZone?: string } {
+  return timeZone == null ? {} : { timeZone };
 }
 
 function covers(workspaceId: string | null, condition: Watched<"budget">["condition"], use: BudgetUse): boolean {

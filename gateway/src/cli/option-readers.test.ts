@@ -27,6 +27,8 @@ test("an expiry is a time from now or a date, and lies in the future", () => {
 test("a budget is USD in a period", () => {
   expect(budget("50/month")).toEqual({ usd: 50, period: "month" });
   expect(budget("0.25/day")).toEqual({ usd: 0.25, period: "day" });
+  expect(budget("5/rolling-hour")).toEqual({ usd: 5, period: "hour", rolling: true });
+  expect(() => budget("5/rolling-total")).toThrow("such as 50/month");
   for (const wrong of ["50", "50/year", "-1/day", "1e3/day", "/day", "50 /day"]) {
     expect(() => budget(wrong)).toThrow("such as 50/month");
   }

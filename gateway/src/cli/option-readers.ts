@@ -1,4 +1,5 @@
 import type { BudgetConfig } from "@sluice/contract";
+import { budgetPeriods } from "@sluice/contract/words";
 import { InvalidArgumentError } from "commander";
 import { isHost } from "#config/index.ts";
 import { isAddressRange } from "#core/index.ts";
@@ -34,14 +35,17 @@ export function addressList(text: string, earlier: readonly string[] = []): read
   throw new InvalidArgumentError("It must be an IP address or a range such as 10.0.0.0/8.");
 }
 
-/** `50/month` as USD per period; `50/total` never resets. */
+/** `50/month` as USD per period; `50/total` never resets; `5/rolling-hour` counts the last 60 minutes. */
 export function budget(text: string): BudgetConfig {
-  const match = /^(\d{1,7}(?:\.\d{1,9})?)\/(day|week|month|total)$/.exec(text);
-  const period = match?.[2];
-  if (period === "day" || period === "week" || period === "month" || period === "total") {
-    return { usd: Number(match?.[1]), period };
+  const match = /^(\d{1,7}(?:\.\d{1,9})?)\/(rolling-)?([a-z]+)$/.exec(text);
+  const period = budgetPeriods.find((each) => each === match?.[3]);
+  const rolling = match?.[2] !== undefined;
+  if (period !== undefined && !(rolling && period === "total")) {
+    return { usd: Number(match?.[1]), period, ...(rolling ? { rolling } : {}) };
   }
-  throw new InvalidArgumentError("It must be USD in a period, such as 50/month (day, week, month or total).");
+  throw new InvalidArgumentError(
+    "It must be USD in a period, such as 50/month (hour, day, week, month, total, or rolling-hour to rolling-month).",
+  );
 }
 
 /** A duration from now (`12h`, `90d`, `8w`) or a date (`2030-01-31`, `2030-01-31T12:00:00Z`), as Unix milliseconds. */

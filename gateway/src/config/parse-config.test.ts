@@ -223,7 +223,7 @@ const refused: readonly [string, string | readonly string[], readonly string[]][
     ["settings: { ledger: { durability: disc } }", "workspaces: [{ slug: acme, budget: { usd: 1, period: ${HOST} } }]"],
     [
       "c.yaml:1:35: settings.ledger.durability: must be one of process, disk, strict, remote; did you mean `disk`?",
-      "c.yaml:2:54: workspaces[0].budget.period: must be one of day, week, month, total (the value comes from ${HOST})",
+      "c.yaml:2:54: workspaces[0].budget.period: must be one of hour, day, week, month, total (the value comes from ${HOST})",
     ],
   ],
   [

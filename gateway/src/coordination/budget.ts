@@ -1,5 +1,6 @@
 import { bounds } from "#core/index.ts";
 import type { AttemptCost, Claim, ClaimState, Spending } from "#ports/index.ts";
+import { RollingBuckets } from "./rolling-buckets.ts";
 import { Share, type Tally } from "./tally.ts";
 
 /** A budget that was unused for this long is evicted; the ledger has its spending. */
@@ -20,11 +21,13 @@ interface Period {
   countedSinceRead: Set<string> | null;
   /** Attempts that were in a reading before `spend` reported them, and when they were noted. */
   readAhead: Map<string, number> | null;
+  /** null: not a rolling window. */
+  readonly buckets: RollingBuckets | null;
 }
 
 /**
- * Money since the start of a period: spent, and held by reservations. The counter does not know when a period ends, so `freeInMs`
- * is 0. A budget that is used up refuses even an amount of 0, because the cost of a call is only an estimate.
+ * Money since the start of a period, or in a rolling window: spent, and held by reservations. The counter does not know when a period
+ * ends, so `freeInMs` is 0. A budget that is used up refuses even an amount of 0, because the cost of a call is only an estimate.
  */
 export class Budget implements Tally {
   holds = 0;
@@ -44,6 +47,7 @@ export class Budget implements Tally {
     const period = this.#find(claim.periodStart) ?? (unchecked ? this.#add(claim.periodStart, false) : null);
     if (period === null) return null;
     this.#usedMs = atMs;
+    roll(period, claim);
     const used = period.spent + period.held;
     if (!unchecked && (!period.isLoaded || used >= claim.limit || !(used + amount <= claim.limit))) return null;
     period.held += amount;
@@ -60,6 +64,7 @@ export class Budget implements Tally {
   room(claim: Claim): number {
     const period = this.#find(claim.periodStart);
     if (period === null || !period.isLoaded) return 0;
+    roll(period, claim);
     return claim.limit - period.spent - period.held;
   }
 
@@ -82,17 +87,21 @@ export class Budget implements Tally {
     this.#usedMs = atMs;
     const period = this.#find(periodStart) ?? this.#add(periodStart, false);
     if (period.isLoaded) return;
-    if (anew) period.spent = 0;
+    if (anew) {
+      period.spent = 0;
+      period.buckets?.clear();
+    }
     if (anew || period.countedSinceRead === null) period.countedSinceRead = new Set();
   }
 
-  load(periodStart: number, { amount, recent, cleanFrom, again }: Spending, atMs: number): void {
+  load(periodStart: number, { amount, buckets, recent, cleanFrom, again }: Spending, atMs: number): void {
     const period = this.#find(periodStart);
     // The period was invalidated while it was read, so it has to be read again.
     if (period === null || period.isLoaded || period.countedSinceRead === null) return;
-    period.spent += amount;
+    if (period.buckets === null) period.spent += amount;
+    for (const [bucket, spent] of buckets ?? []) addCost(period, { amount: spent, bucket });
     for (const cost of recent) {
-      if (period.countedSinceRead.has(cost.attemptId)) period.spent -= cost.amount;
+      if (period.countedSinceRead.has(cost.attemptId)) addCost(period, { ...cost, amount: -cost.amount });
       else noteReadAhead(period, cost.attemptId, atMs);
     }
     period.countedSinceRead = null;
@@ -101,11 +110,11 @@ export class Budget implements Tally {
     this.#cleanFrom = Math.min(this.#cleanFrom, cleanFrom);
   }
 
-  spend(periodStart: number, { attemptId, amount }: AttemptCost): void {
+  spend(periodStart: number, cost: AttemptCost): void {
     const period = this.#find(periodStart);
-    if (period === null || period.readAhead?.delete(attemptId) === true) return;
-    period.spent += amount;
-    period.countedSinceRead?.add(attemptId);
+    if (period === null || period.readAhead?.delete(cost.attemptId) === true) return;
+    addCost(period, cost);
+    period.countedSinceRead?.add(cost.attemptId);
   }
 
   reread(periodStart: number): void {
@@ -117,8 +126,11 @@ export class Budget implements Tally {
 
   state(claim: Claim): ClaimState {
     const period = this.#find(claim.periodStart);
+    if (period !== null) roll(period, claim);
     const held = period?.held ?? 0;
-    return { used: held + (period?.spent ?? 0), limit: claim.limit, freeInMs: 0, held };
+    const used = held + (period?.spent ?? 0);
+    const freeInMs = period?.buckets?.freeInMs(claim, used) ?? 0;
+    return { used, limit: claim.limit, freeInMs, held };
   }
 
   isLoaded(periodStart: number): boolean {
@@ -137,7 +149,8 @@ export class Budget implements Tally {
   }
 
   #add(start: number, isLoaded: boolean): Period {
-    const period: Period = { start, spent: 0, held: 0, isLoaded, countedSinceRead: null, readAhead: null };
+    const buckets = start < 0 ? new RollingBuckets() : null;
+    const period: Period = { start, spent: 0, held: 0, isLoaded, countedSinceRead: null, readAhead: null, buckets };
     this.#periods.unshift(period);
     if (this.#periods.length > budgetPeriodsMax) this.#forgetOldest();
     return period;
@@ -153,6 +166,16 @@ export class Budget implements Tally {
     const [gone] = oldest === -1 ? [] : this.#periods.splice(oldest, 1);
     if (gone !== undefined) this.#cleanFrom = Math.max(this.#cleanFrom, gone.start + 1);
   }
+}
+
+/** Drops what has left a rolling window. */
+function roll(period: Period, { rollingFrom }: Claim): void {
+  if (period.buckets !== null && rollingFrom !== undefined) period.spent -= period.buckets.dropBefore(rollingFrom);
+}
+
+function addCost(period: Period, { amount, bucket }: Pick<AttemptCost, "amount" | "bucket">): void {
+  if (period.buckets === null) period.spent += amount;
+  else if (bucket !== undefined && period.buckets.add(bucket, amount)) period.spent += amount;
 }
 
 /** `spend` reports these within a moment, if ever; older ones are dropped. */

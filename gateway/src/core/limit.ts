@@ -1,7 +1,9 @@
-import type { NanoUsd } from "./money.ts";
+import type { BudgetConfig } from "@sluice/contract/config-file";
+import { type NanoUsd, nanoToUsd, usdToNano } from "./money.ts";
+import { withoutUndefined } from "./without-undefined.ts";
 
 export type ScopeKind = "workspace" | "group" | "person" | "key";
-export type BudgetPeriod = "day" | "week" | "month" | "total";
+export type BudgetPeriod = "hour" | "day" | "week" | "month" | "total";
 /** Behavior of a limit while the shared counter is down. */
 export type FailMode = "open" | "closed";
 
@@ -14,11 +16,30 @@ export interface RateLimits {
   readonly enforce?: boolean;
 }
 
-export interface Budget {
-  readonly nanoUsd: NanoUsd;
+/** The time whose spending a budget counts. */
+export interface BudgetWindow {
   readonly period: BudgetPeriod;
+  /** IANA name of the time zone that calendar periods follow. Absent: UTC. */
+  readonly timeZone?: string;
+  /** Instead of a calendar period, the last 60 minutes, 24 hours, 7 days or 30 days at any moment. */
+  readonly rolling?: boolean;
+}
+
+export interface Budget extends BudgetWindow {
+  readonly nanoUsd: NanoUsd;
   readonly fail?: FailMode;
   readonly enforce?: boolean;
+}
+
+/** A budget of the config file or the API, with members in a fixed order, so that equal budgets are equal text. */
+export function budgetOfConfig({ usd, time_zone: timeZone, ...config }: BudgetConfig): Budget {
+  const { period, fail, enforce } = config;
+  const rolling = config.rolling === true ? true : undefined;
+  return withoutUndefined({ nanoUsd: usdToNano(usd), period, timeZone, rolling, fail, enforce });
+}
+
+export function configOfBudget({ nanoUsd, timeZone, ...others }: Budget): BudgetConfig {
+  return { usd: nanoToUsd(nanoUsd), ...withoutUndefined({ time_zone: timeZone }), ...others };
 }
 
 /** The limits of a workspace, group, key, or person in a workspace. */

@@ -17,6 +17,11 @@ function offsetIn(zone: Intl.DateTimeFormat, at: number): number {
   return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1_000) * 1_000;
 }
 
+/** The local time of a moment, as if it were UTC. */
+export function zoneTime(zone: Intl.DateTimeFormat, at: number): number {
+  return at + offsetIn(zone, at);
+}
+
 export function openTimeZone(name: string): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat("en-US", {
     timeZone: name,

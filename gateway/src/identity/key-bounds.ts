@@ -75,6 +75,8 @@ function budgetFits(before: BudgetConfig | null, after: BudgetConfig | null): bo
   return (
     after !== null &&
     after.period === before.period &&
+    (after.time_zone ?? "UTC") === (before.time_zone ?? "UTC") &&
+    (after.rolling ?? false) === (before.rolling ?? false) &&
     after.usd <= before.usd &&
     failFits(before, after) &&
     enforceFits(before, after)

@@ -169,7 +169,7 @@ export class Admission implements PermitOwner {
   async endHold(taskId: string, cost: Cost): Promise<void> {
     const { shared } = this.#counter;
     if (shared === undefined) return;
-    this.#spending.settledAnywhere(cost);
+    await this.#spending.settledAnywhere(cost);
     await shared.endHold(taskId);
   }
 

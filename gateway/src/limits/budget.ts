@@ -1,7 +1,22 @@
-import { BoundedMap, type Budget, bounds, Failure, type LimitScope, type NanoUsd, nanoToUsd } from "#core/index.ts";
+import {
+  BoundedMap,
+  type Budget,
+  type BudgetWindow,
+  bounds,
+  bucketStart,
+  Failure,
+  type LimitScope,
+  type NanoUsd,
+  nanoToUsd,
+  periodEnd,
+  periodStart,
+  type RollingBuckets,
+  rollingFrom,
+  rollingOf,
+  windowName,
+} from "#core/index.ts";
 import type { Claim, ClaimState, Clock } from "#ports/index.ts";
 import { claimKey, type LimitRule, type LimitUsage, type Money, reachedLimit, scopeOf } from "./limit-rule.ts";
-import { periodEnd, periodStart } from "./period.ts";
 
 export function budgetRules(scope: LimitScope): readonly BudgetRule[] {
   return scope.budget === null ? [] : [new BudgetRule(scope, scope.budget)];
@@ -9,8 +24,14 @@ export function budgetRules(scope: LimitScope): readonly BudgetRule[] {
 
 export interface CountedBudget {
   readonly scope: Pick<LimitScope, "kind" | "id" | "label">;
-  readonly period: Budget["period"];
+  readonly window: BudgetWindow;
   readonly key: string;
+}
+
+/** The id of the period of a counter that a moment belongs to; see the port. */
+export function counterPeriod(window: BudgetWindow, atMs: number): number {
+  const rolling = rollingOf(window);
+  return rolling === null ? periodStart(window, atMs) : -rolling.windowMs;
 }
 
 export class BudgetRule implements LimitRule {
@@ -20,17 +41,20 @@ export class BudgetRule implements LimitRule {
   readonly text: string;
   readonly #budget: Budget;
   readonly counted: CountedBudget;
-  /** The current period; `#endMs` null: it does not end. */
+  readonly #rolling: RollingBuckets | null;
+  /** The current period, or bucket of a rolling window; `#endMs` null: it does not end. */
   #startMs = 0;
   #endMs: number | null = 0;
   #claim: Claim | null = null;
+  #claimStartMs = 0;
 
   constructor(scope: LimitScope, budget: Budget) {
     this.scope = scope;
     this.#budget = budget;
     this.isShadow = budget.enforce === false;
-    this.text = `budget of ${usd(budget.nanoUsd)} ${perPeriod(budget.period)} on ${scope.label}`;
-    this.counted = { scope, period: budget.period, key: claimKey(`budget:${budget.period}`, scope.kind, scope.id) };
+    this.#rolling = rollingOf(budget);
+    this.text = `budget of ${usd(budget.nanoUsd)} ${perPeriod(budget)} on ${scope.label}`;
+    this.counted = { scope, window: budget, key: claimKey(`budget:${windowName(budget)}`, scope.kind, scope.id) };
   }
 
   claim(_tokens: number, money: Money, nowMs: number): Claim {
@@ -38,15 +62,17 @@ export class BudgetRule implements LimitRule {
     const amount = Math.max(0, Math.ceil(money.most));
     const least = Math.max(0, Math.ceil(money.least));
     const last = this.#claim;
-    if (last?.amount === amount && last.least === least && last.periodStart === this.#startMs) return last;
+    if (last?.amount === amount && last.least === least && this.#claimStartMs === this.#startMs) return last;
+    this.#claimStartMs = this.#startMs;
     this.#claim = {
       kind: "budget",
       key: this.counted.key,
       limit: this.#budget.nanoUsd,
       amount,
       least,
-      windowMs: 0,
-      periodStart: this.#startMs,
+      windowMs: this.#rolling?.bucketMs ?? 0,
+      periodStart: this.#rolling === null ? this.#startMs : -this.#rolling.windowMs,
+      ...(this.#rolling === null ? {} : { rollingFrom: rollingFrom(this.#rolling, nowMs) }),
       fail: this.#budget.fail ?? "closed",
     };
     return this.#claim;
@@ -63,13 +89,14 @@ export class BudgetRule implements LimitRule {
     const held = state.held ?? 0;
     const unspent = state.limit - state.used + held;
     const isHeld = fitsWithoutHolds(state, least);
+    const freeMs = this.#freeMs(state);
     const details = {
       limit: nanoToUsd(state.limit),
       used: nanoToUsd(state.used),
       held: nanoToUsd(held),
-      scope: `${this.scope.label}, ${perPeriod(this.#budget.period)}`,
+      scope: `${this.scope.label}, ${perPeriod(this.#budget)}`,
       period: this.#budget.period,
-      resets_at: isHeld ? Math.ceil((nowMs + heldRetryMs) / 1_000) : this.#resetsAt(),
+      resets_at: isHeld ? Math.ceil((nowMs + heldRetryMs) / 1_000) : secondsOf(freeMs),
     };
     const reached = reachedLimit(this.scope, this.name);
     const budget = `The ${this.text}`;
@@ -82,7 +109,7 @@ export class BudgetRule implements LimitRule {
       least < most ? `needs at least ${usd(least)} to begin` : `may cost ${usd(most)}, which is held until it ends`;
     const what = left === 0 ? "is used up" : `has ${usd(left)} left and this call ${needs}`;
     const smaller = left === 0 ? "" : "ask for less output, ";
-    const later = this.#endMs === null ? "raise it" : `raise it or wait until ${new Date(this.#endMs).toISOString()}`;
+    const later = freeMs === null ? "raise it" : `raise it or wait until ${new Date(freeMs).toISOString()}`;
     return new Failure("budget_exceeded", `${budget} ${what}; ${smaller}${later}.`, { details, reachedLimit: reached });
   }
 
@@ -93,22 +120,35 @@ export class BudgetRule implements LimitRule {
       ...scopeOf(this.scope),
       isShadow: this.isShadow,
       period: this.#budget.period,
+      timeZone: this.#budget.timeZone ?? null,
+      isRolling: this.#rolling !== null,
       limit: nanoToUsd(state.limit),
       used: nanoToUsd(state.used),
       held: nanoToUsd(state.held ?? 0),
-      resetsAt: this.#resetsAt(),
+      resetsAt: secondsOf(this.#freeMs(state)),
     };
   }
 
-  #resetsAt(): number | null {
-    return this.#endMs === null ? null : Math.ceil(this.#endMs / 1_000);
+  /** When the period ends, or enough has left the rolling window; null: never, or unpredictable. Unix milliseconds. */
+  #freeMs({ freeInMs }: ClaimState): number | null {
+    if (this.#rolling === null) return this.#endMs;
+    return freeInMs > 0 ? this.#startMs + freeInMs : null;
   }
 
   #updatePeriod(nowMs: number): void {
     if (this.#endMs === null || (nowMs >= this.#startMs && nowMs < this.#endMs)) return;
-    this.#startMs = periodStart(this.#budget.period, nowMs);
-    this.#endMs = periodEnd(this.#budget.period, nowMs);
+    if (this.#rolling !== null) {
+      this.#startMs = bucketStart(this.#rolling, nowMs);
+      this.#endMs = this.#startMs + this.#rolling.bucketMs;
+      return;
+    }
+    this.#startMs = periodStart(this.#budget, nowMs);
+    this.#endMs = periodEnd(this.#budget, nowMs);
   }
+}
+
+function secondsOf(atMs: number | null): number | null {
+  return atMs === null ? null : Math.ceil(atMs / 1_000);
 }
 
 /** The end of a call in flight cannot be predicted; most end within seconds. */
@@ -120,8 +160,11 @@ function fitsWithoutHolds({ used, held, limit }: ClaimState, least: NanoUsd): bo
   return spent < limit && spent + least <= limit;
 }
 
-function perPeriod(period: Budget["period"]): string {
-  return period === "total" ? "in total" : `per ${period}`;
+function perPeriod({ period, timeZone, rolling }: BudgetWindow): string {
+  if (period === "total") return "in total";
+  if (rolling === true)
+    return { hour: "in 60 minutes", day: "in 24 hours", week: "in 7 days", month: "in 30 days" }[period];
+  return timeZone === undefined ? `per ${period}` : `per ${period} (${timeZone})`;
 }
 
 function usd(nanoUsd: NanoUsd): string {

@@ -18,6 +18,5 @@ export {
   nothingWanted,
   type ScopeLimitUsage,
 } from "./limit-rule.ts";
-export { periodEnd, periodStart } from "./period.ts";
 export type { Permit, RateStates, SpentBudget } from "./permit.ts";
 export { heldClaims, seedRates } from "./seed.ts";

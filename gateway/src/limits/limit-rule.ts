@@ -56,13 +56,17 @@ export interface LimitUsage {
   readonly label: string;
   /** null: not a budget. */
   readonly period: BudgetPeriod | null;
+  /** Budgets with a time zone only. */
+  readonly timeZone?: string | null;
+  /** Budgets only. */
+  readonly isRolling?: boolean;
   readonly isShadow: boolean;
   readonly limit: number;
   /** null: the spending of a budget cannot be read now. */
   readonly used: number | null;
   /** Budgets only: the part of `used` that is held for calls in flight, not spent. */
   readonly held?: number;
-  /** Unix seconds at which some of it, or the whole budget, is free again; null: never, or unpredictable. */
+  /** Unix seconds at which some of it, or the whole calendar budget, is free again; null: never, or unpredictable. */
   readonly resetsAt: number | null;
 }
 
@@ -84,8 +88,8 @@ export function reachedLimit({ kind, id }: LimitScope, name: LimitUsage["name"])
 
 /**
  * The key of a counter, shared by admission and the seeding after a restart. It contains ids only, so renaming a key or a workspace
- * does not empty its limits. It contains a budget's period, because another period counts anew.
+ * does not empty its limits. It contains a budget's window, because another window counts anew.
  */
-export function claimKey(name: RateName | `budget:${BudgetPeriod}`, kind: ScopeKind, id: string): string {
+export function claimKey(name: RateName | `budget:${string}`, kind: ScopeKind, id: string): string {
   return `${name}:${kind}:${id}`;
 }

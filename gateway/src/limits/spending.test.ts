@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { budgetIdleMs } from "#coordination/budget.ts";
 import { createMemoryCounter } from "#coordination/index.ts";
-import { bounds, type FailMode, Failure, type Principal } from "#core/index.ts";
+import { bounds, type FailMode, Failure, type LimitScope, type Principal } from "#core/index.ts";
 import type { RecentCost, SpendingQuery, SpendingReport } from "#ports/index.ts";
 import { steadyClock } from "#system/index.ts";
 import { clockTrustMs } from "#system/system-clock.ts";
@@ -16,6 +16,11 @@ const money = (nanoUsd: number) => ({ tokens: 0, money: () => ({ most: nanoUsd, 
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 };
+
+function bucketsOf({ bucketMs }: SpendingQuery, costs: readonly RecentCost[]) {
+  if (bucketMs === undefined) return {};
+  return { buckets: costs.map(({ at, costNanoUsd }) => [at - (at % bucketMs), costNanoUsd] as const) };
+}
 
 /** An admission over a ledger whose readings can be delayed. */
 function fixture(options: { readonly down?: boolean } = {}) {
@@ -34,6 +39,10 @@ function fixture(options: { readonly down?: boolean } = {}) {
       const spent = asks.map((ask) => ({
         amount: sum(seen.filter(({ at }) => inPeriod(ask, at))),
         later: sum(seen.filter(({ at }) => at >= (ask.to ?? Number.POSITIVE_INFINITY))),
+        ...bucketsOf(
+          ask,
+          seen.filter(({ at }) => inPeriod(ask, at)),
+        ),
       }));
       return { spent, recent: seen.filter(({ endedAt }) => endedAt >= endedSince) };
     },
@@ -48,7 +57,7 @@ function fixture(options: { readonly down?: boolean } = {}) {
     return cost;
   };
   const spend = (costNanoUsd: number, at?: number) => admission.settled(enter(costNanoUsd, at));
-  return { clock, admission, counter, state, enter, spend };
+  return { clock, admission, counter, source, state, enter, spend };
 }
 
 const keyWith = (nanoUsd: number, period: "day" | "month" | "total" = "day", fail?: FailMode): Principal =>
@@ -231,4 +240,57 @@ test("a top-up of a running call waits while its budget's spending is read again
   clock.advance(bounds.budgetReadRetryMs);
   await settle();
   expect(await other.topUp(500, 1)).toBe(190);
+});
+
+const minuteMs = 60_000;
+
+function keyWithBudget(budget: NonNullable<LimitScope["budget"]>): Principal {
+  return governedPrincipal({ key: { budget } });
+}
+
+test("a rolling budget refuses with the time at which enough is free, and admits then", async () => {
+  const { clock, admission, spend } = fixture();
+  const key = keyWithBudget({ nanoUsd: 1_000, period: "hour", rolling: true });
+  spend(600, clock.now() - 30 * minuteMs);
+  const permit = await admitted(admission, key, money(300));
+  spend(300);
+  permit.settle(0);
+  const refusal = await admitted(admission, key, money(500)).catch((thrown: unknown) => thrown);
+  if (!(refusal instanceof Failure)) throw new Error("it was admitted");
+  expect(refusal.message).toContain("budget of 0.000001 USD in 60 minutes on key acme/ci");
+  // The entry of 11:30 leaves the window at 12:31.
+  expect(refusal.message).toContain("wait until 2026-05-10T12:31:00.000Z");
+  expect(refusal.details?.resets_at).toBe(Date.UTC(2026, 4, 10, 12, 31) / 1_000);
+  clock.advance(30 * minuteMs);
+  await expect(admitted(admission, key, money(500))).rejects.toThrow();
+  clock.advance(minuteMs);
+  (await admitted(admission, key, money(500))).settle(0);
+});
+
+test("after a restart, a rolling budget and one of a time zone have the same usage", async () => {
+  for (const budget of [
+    { nanoUsd: 1_000, period: "hour", rolling: true },
+    { nanoUsd: 1_000, period: "day", rolling: true },
+    { nanoUsd: 1_000, period: "day", timeZone: "Asia/Kolkata" },
+  ] as const) {
+    const { clock, admission, counter, source, spend } = fixture();
+    const key = keyWithBudget(budget);
+    (await admitted(admission, key, money(1))).settle(0);
+    for (const [cost, ago] of [
+      [100, 1_500],
+      [30, 1_050],
+      [20, 300],
+      [7, 20],
+      [3, 0],
+    ] as const) {
+      spend(cost, clock.now() - ago * minuteMs);
+    }
+    const other = new Admission({ counter: createMemoryCounter({ clock }), clock, spending: source });
+    for (const ahead of [0, 35, 1_400]) {
+      clock.advance(ahead * minuteMs);
+      const [[before], [after]] = await Promise.all([admission.limitUsages(key.scopes), other.limitUsages(key.scopes)]);
+      expect(after).toEqual(before as never);
+    }
+    expect(counter.outstanding).toBe(0);
+  }
 });

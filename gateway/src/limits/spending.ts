@@ -1,11 +1,16 @@
 import {
   afterRunningFor,
-  type BudgetPeriod,
+  type BudgetWindow,
   bounds,
+  bucketStart,
   LastingFault,
+  periodEnd,
   personScopeId,
+  rollingOf,
   type ScopeKind,
   sleep,
+  windowNamed,
+  windowStart,
 } from "#core/index.ts";
 import type {
   AttemptCost,
@@ -18,9 +23,7 @@ import type {
   SpendingQuery,
   SpendingStatus,
 } from "#ports/index.ts";
-import type { CountedBudget } from "./budget.ts";
-import { claimKey } from "./limit-rule.ts";
-import { periodEnd, periodStart } from "./period.ts";
+import { type CountedBudget, counterPeriod } from "./budget.ts";
 
 export interface SpendingSource {
   readonly reports: Pick<ReportStore, "spending">;
@@ -77,34 +80,58 @@ export class Spending {
     if (cost.personId !== undefined) this.#spend(personScopeId(cost.workspaceId, cost.personId), cost);
   }
 
-  #spend(scopeId: string, { attemptId, at, costNanoUsd: amount }: Cost): void {
+  #spend(scopeId: string, cost: Cost): void {
     const budgets = this.#counted.get(scopeId);
     if (budgets === undefined) return;
     for (const budget of budgets) {
-      const counted = this.#options.counter.spend(budget.key, periodStart(budget.period, at), { attemptId, amount });
+      const { key, window } = budget;
+      const counted = this.#options.counter.spend(key, counterPeriod(window, cost.at), attemptCost(window, cost));
       if (counted instanceof Promise) void counted.then((later) => later || this.#forget(budget));
       else if (!counted) this.#forget(budget);
     }
   }
 
   /** The same for all possible budgets of an entry, including budgets that this process does not count. */
-  settledAnywhere(cost: Cost): void {
+  async settledAnywhere(cost: Cost): Promise<void> {
     if (cost.costNanoUsd === 0) return;
-    const { attemptId, costNanoUsd: amount } = cost;
-    for (const { key, periodStart: start } of budgetsOf(cost)) {
-      const counted = this.#options.counter.spend(key, start, { attemptId, amount });
-      if (counted instanceof Promise) counted.catch(() => undefined);
+    const counted = await this.#options.counter.shared?.budgetKeys(scopeNames([cost]));
+    for (const { key, window } of this.#budgetsOf([cost], counted ?? [])) {
+      const spent = this.#options.counter.spend(key, counterPeriod(window, cost.at), attemptCost(window, cost));
+      if (spent instanceof Promise) spent.catch(() => undefined);
     }
   }
 
   /** Budgets that such entries count for are read again. */
   async storedElsewhere(costs: readonly Cost[]): Promise<void> {
+    const charged = costs.filter(({ costNanoUsd }) => costNanoUsd !== 0);
+    if (charged.length === 0) return;
+    const { shared } = this.#options.counter;
+    if (shared === undefined) await this.#invalidate(charged, []);
+    else await this.#invalidate(charged, await shared.budgetKeys(scopeNames(charged)));
+  }
+
+  #invalidate(costs: readonly Cost[], counted: readonly string[]): void | Promise<void> {
+    const byScope = Map.groupBy(this.#budgetsOf(costs, counted), ({ key }) => scopeIn(key));
     const periods = new Map<string, BudgetPeriodKey>();
     for (const cost of costs) {
-      if (cost.costNanoUsd === 0) continue;
-      for (const each of budgetsOf(cost)) periods.set(periodName(each.key, each.periodStart), each);
+      for (const { key, window } of scopeNames([cost]).flatMap((scope) => byScope.get(scope) ?? [])) {
+        const start = counterPeriod(window, cost.at);
+        periods.set(periodName(key, start), { key, periodStart: start });
+      }
     }
-    if (periods.size > 0) await this.#options.counter.invalidateSpending([...periods.values()]);
+    return this.#options.counter.invalidateSpending([...periods.values()]);
+  }
+
+  /** All budgets that these entries may count for. `counted`: keys that a shared counter knows. */
+  #budgetsOf(costs: readonly Cost[], counted: readonly string[]): readonly Pick<CountedBudget, "key" | "window">[] {
+    const scopes = new Set(scopeNames(costs));
+    const here = [...this.#counted.values()].flat().map(({ key }) => key);
+    const usual = [...scopes].flatMap((scope) => usualWindows.map((period) => `budget:${period}:${scope}`));
+    const keys = new Set([...usual, ...here.filter((key) => scopes.has(scopeIn(key))), ...counted]);
+    return [...keys].flatMap((key) => {
+      const window = windowNamed(key.split(":")[1] ?? "");
+      return window === null ? [] : [{ key, window }];
+    });
   }
 
   /** Loads these budgets into the counter, within bounds.budgetReadWaitMs. Returns the others with the reason. */
@@ -113,7 +140,7 @@ export class Spending {
     const unknown = new Map<string, Unknown>();
     const waits: Promise<void>[] = [];
     for (const budget of budgets) {
-      const start = periodStart(budget.period, clock.now());
+      const start = counterPeriod(budget.window, clock.now());
       const status = counter.beginPeriod(budget.key, start);
       if (status === "known" || status === "unknown") this.counts(budget);
       if (status !== "known") waits.push(this.#load(budget, start, status, unknown));
@@ -218,15 +245,19 @@ export class Spending {
     const late = afterRunningFor(clock, bounds.budgetReadWaitMs, () => stop.abort());
     await source.settled(stop.signal).finally(late);
     if (stop.signal.aborted) throw new Error("The ledger is behind.");
-    const { spent, recent } = await source.reports.spending(batch.map(askOf), since);
+    const { spent, recent } = await source.reports.spending(
+      batch.map(({ budget, start }) => askOf(budget, start, beganMs)),
+      since,
+    );
     if (recent.length > bounds.budgetReadEntriesMax) throw new Error("Too many calls are ending now to match them.");
     if (clock.now() < since) throw new Error("The clock was set back meanwhile.");
     for (const [index, reading] of batch.entries()) {
-      const { amount, later } = spent[index] ?? { amount: 0, later: 0 };
+      const { amount, later, buckets } = spent[index] ?? { amount: 0, later: 0 };
       const { budget, start } = reading;
-      const end = later > 0 ? null : periodEnd(budget.period, start);
+      const end = later > 0 || start < 0 ? null : periodEnd(budget.window, start);
       await counter.setSpending(budget.key, start, {
         amount,
+        ...(buckets === undefined ? {} : { buckets }),
         recent: costsOf(reading, recent),
         cleanFrom: end ?? Number.POSITIVE_INFINITY,
         again: true,
@@ -237,14 +268,20 @@ export class Spending {
   }
 }
 
-/** The period of every budget that an entry may count for. */
-function budgetsOf(cost: Cost): readonly BudgetPeriodKey[] {
-  return scopesOfCall(cost).flatMap(([kind, id]) =>
-    budgetPeriods.map((period) => ({
-      key: claimKey(`budget:${period}`, kind, id),
-      periodStart: periodStart(period, cost.at),
-    })),
-  );
+/** The cost of an entry, in its bucket if the window rolls. */
+function attemptCost(window: BudgetWindow, { attemptId, at, costNanoUsd: amount }: RecentCost): AttemptCost {
+  const rolling = rollingOf(window);
+  return rolling === null ? { attemptId, amount } : { attemptId, amount, bucket: bucketStart(rolling, at) };
+}
+
+/** The scopes that entries count for, as in the keys of budgets. */
+function scopeNames(costs: readonly Cost[]): readonly string[] {
+  return [...new Set(costs.flatMap((cost) => scopesOfCall(cost).map(([kind, id]) => `${kind}:${id}`)))];
+}
+
+/** `workspace:ws_1` of `budget:day:workspace:ws_1`. */
+function scopeIn(key: string): string {
+  return key.slice(key.indexOf(":", "budget:".length) + 1);
 }
 
 /** The scopes that an entry or a call counts for. */
@@ -260,7 +297,8 @@ export function scopesOfCall(call: CallOwners): readonly (readonly [ScopeKind, s
 
 type CallOwners = Pick<Cost, "workspaceId" | "groupId" | "personId" | "keyId">;
 
-const budgetPeriods = ["day", "week", "month", "total"] as const satisfies readonly BudgetPeriod[];
+/** Windows that a budget of a process that died may have, beside those that this one counts. */
+const usualWindows = ["day", "week", "month", "total"] as const;
 
 /** Readings that run one after the other. */
 interface Lane {
@@ -289,17 +327,20 @@ class Reading {
   }
 }
 
-function askOf({ budget: { scope, period }, start }: Reading): SpendingQuery {
-  return { kind: scope.kind, id: scope.id, from: start, to: periodEnd(period, start) };
+function askOf({ scope, window }: CountedBudget, start: number, nowMs: number): SpendingQuery {
+  const { kind, id } = scope;
+  const rolling = rollingOf(window);
+  if (rolling === null) return { kind, id, from: start, to: periodEnd(window, start) };
+  return { kind, id, from: windowStart(window, nowMs), to: null, bucketMs: rolling.bucketMs };
 }
 
 function costsOf({ budget, start }: Reading, recent: readonly RecentCost[]): readonly AttemptCost[] {
-  const { scope, period } = budget;
+  const { scope, window } = budget;
   const counts = (cost: RecentCost): boolean =>
     scopesOfCall(cost).some(([kind, id]) => kind === scope.kind && id === scope.id);
   return recent
-    .filter((cost) => counts(cost) && periodStart(period, cost.at) === start)
-    .map(({ attemptId, costNanoUsd: amount }) => ({ attemptId, amount }));
+    .filter((cost) => counts(cost) && counterPeriod(window, cost.at) === start)
+    .map((cost) => attemptCost(window, cost));
 }
 
 function periodName(key: string, start: number): string {

@@ -1,10 +1,10 @@
 import type { ApiDependencies, PeriodSpend } from "#api/index.ts";
 import { type BatchStore, createBatchStore } from "#batches/index.ts";
 import { createMemoryCounter, createRedisCounter, type Seeding } from "#coordination/index.ts";
-import { batchHoldId, bounds, Failure, type Principal, WindowCounts } from "#core/index.ts";
+import { batchHoldId, bounds, Failure, type Principal, periodStart, WindowCounts } from "#core/index.ts";
 import { Authenticator, UploadTokens } from "#identity/index.ts";
 import type { AdoptionHooks } from "#ledger/index.ts";
-import { Admission, callCounter, heldClaims, type LimitUsage, periodStart, seedRates } from "#limits/index.ts";
+import { Admission, callCounter, heldClaims, type LimitUsage, seedRates } from "#limits/index.ts";
 import type { Clock, Counter, Journal, Observer, ReportStore } from "#ports/index.ts";
 import { steadyClock } from "#system/index.ts";
 import { createTaskStore } from "#tasks/index.ts";

@@ -3,7 +3,8 @@ import type { FailMode } from "#core/index.ts";
 /**
  * One limit that a call takes a share of.
  * `window`: amount within any `windowMs` (rates). `gauge`: amount held at once (concurrency).
- * `budget`: money spent or held in the period that began at `periodStart` (Unix milliseconds).
+ * `budget`: money spent or held in the period that began at `periodStart` (Unix milliseconds). A rolling budget has no periods: its
+ * `periodStart` is the negative length of its window in milliseconds.
  */
 export interface Claim {
   readonly kind: "window" | "gauge" | "budget";
@@ -13,13 +14,17 @@ export interface Claim {
   readonly amount: number;
   /** For a budget with less than `amount` left, the minimum to take. For others: `amount`. */
   readonly least: number;
+  /** Of a rolling budget: the length of its buckets. */
   readonly windowMs: number;
   readonly periodStart: number;
+  /** Only of a rolling budget: when the oldest bucket that counts now began, in Unix milliseconds. */
+  readonly rollingFrom?: number;
   readonly fail: FailMode;
 }
 
 /**
- * A claim after the reservation. `freeInMs`: milliseconds until some of it is free again; 0 for a gauge. `held`: the part of a budget's
+ * A claim after the reservation. `freeInMs`: milliseconds until some of it is free again; 0 for a gauge and a
+ * budget. Of a rolling budget: from the start of the running bucket until enough is free for the claim. `held`: the part of a budget's
  * `used` that is reserved but not spent.
  */
 export interface ClaimState {
@@ -118,6 +123,8 @@ export interface SharedHolds {
   endHold(id: string): Promise<boolean>;
   /** A random sample of holds; empty while Redis is down. */
   sampleHolds(count: number): Promise<readonly SharedHold[]>;
+  /** Keys of counted budgets of these scopes, such as `workspace:ws_1`. Empty while Redis is down. */
+  budgetKeys(scopes: readonly string[]): Promise<readonly string[]>;
   /**
    * Releases the money held by a dead process (`proc_…`), after its journal was stored in the ledger. `storedAgoMs`: milliseconds
    * since its last new entry was stored; null: none was new.
@@ -136,10 +143,11 @@ export interface SharedHold {
   readonly ageMs: number;
 }
 
-/** The cost of one attempt. */
+/** The cost of one attempt. `bucket`: when its bucket began, for a rolling budget. */
 export interface AttemptCost {
   readonly attemptId: string;
   readonly amount: number;
+  readonly bucket?: number;
 }
 
 /**
@@ -148,6 +156,8 @@ export interface AttemptCost {
  */
 export interface Spending {
   readonly amount: number;
+  /** The parts of `amount` by the start of their bucket, for a rolling budget. */
+  readonly buckets?: readonly (readonly [bucket: number, amount: number])[];
   readonly recent: readonly AttemptCost[];
   readonly cleanFrom: number;
   readonly again: boolean;

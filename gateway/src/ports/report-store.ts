@@ -21,7 +21,7 @@ import type {
   UsageDimension,
   UsageSort,
 } from "@sluice/contract/words";
-import type { BudgetPeriod, Intent, NanoUsd, ScopeKind, TaskState } from "#core/index.ts";
+import type { Intent, NanoUsd, ScopeKind, TaskState } from "#core/index.ts";
 import type { Paged } from "./audit.ts";
 import type { UsageSum } from "./ledger-store.ts";
 
@@ -278,7 +278,6 @@ export interface KeyOrder {
   /** If set, spend of other people's keys is neither compared nor returned, because it is theirs alone. */
   readonly visiblePerson: string | null;
   /** When the current periods of budgets began. */
-  readonly periodStarts: Readonly<Record<BudgetPeriod, number>>;
 }
 
 /** A page of keys with their spend of today (UTC) and the 30 days before. `total` counts the keys of all pages. */
@@ -323,12 +322,16 @@ export interface ModelUsage {
   readonly usage: Readonly<Record<string, number>>;
 }
 
-/** `from` and `to`: whole hours in Unix milliseconds; `to` null: no end. */
+/**
+ * `from` and `to`: Unix milliseconds; `to` null: no end. Parts of an hour are read from entries, which may have been removed.
+ * `bucketMs`: also by buckets of this length.
+ */
 export interface SpendingQuery {
   readonly kind: ScopeKind;
   readonly id: string;
   readonly from: number;
   readonly to: number | null;
+  readonly bucketMs?: number;
 }
 
 export interface RecentCost
@@ -336,9 +339,16 @@ export interface RecentCost
   readonly costNanoUsd: NanoUsd;
 }
 
+/** `later`: spent after the period. `buckets`: the start of each bucket, and what was spent in it. */
+export interface SpentAmount {
+  readonly amount: NanoUsd;
+  readonly later: NanoUsd;
+  readonly buckets?: readonly (readonly [start: number, amount: NanoUsd])[];
+}
+
 export interface SpendingReport {
-  /** In the order of the queries. `later`: spent after the period. */
-  readonly spent: readonly { readonly amount: NanoUsd; readonly later: NanoUsd }[];
+  /** In the order of the queries. */
+  readonly spent: readonly SpentAmount[];
   readonly recent: readonly RecentCost[];
 }
 

@@ -4,6 +4,7 @@ import type { AttemptCost, Claim, Counter, Refused, Reserved, Spending } from "#
 import { FakeClock } from "../fake-clock.ts";
 import { budgetClaim, gaugeClaim, windowClaim } from "./counter-claims.ts";
 import { rereadTests } from "./counter-reread-tests.ts";
+import { rollingTests } from "./counter-rolling-tests.ts";
 
 /** Creates an empty counter that runs on `clock`. */
 export type CounterFactory = (clock: FakeClock) => Counter | Promise<Counter>;
@@ -18,6 +19,7 @@ export function counterSuite(name: string, create: CounterFactory): void {
     admissionTests(createCounter);
     windowTests(createCounter);
     budgetTests(createCounter);
+    rollingTests(createCounter);
     rereadTests(createCounter, granted);
     conservationTests(createCounter);
   });

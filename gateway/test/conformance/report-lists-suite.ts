@@ -246,7 +246,6 @@ type ListRow = Awaited<ReturnType<ReportFixture["reports"]["keyList"]>>["data"][
 const byName = {
   sort: "name",
   visiblePerson: null,
-  periodStarts: { day: 0, week: 0, month: 0, total: 0 },
 } as const;
 
 function taskOf(place: ReportFixture["acme"], keyId: string) {
@@ -468,6 +467,39 @@ function sumTests(fixture: () => ReportFixture): void {
       new Set(latest.map(({ attemptId }) => attemptId)),
     );
     expect(recent.length).toBeGreaterThan(0);
+  });
+
+  test("sums the spend of parts of hours and of buckets", async () => {
+    const { reports, entries, acme } = fixture();
+    const ofAcme = entries.filter(({ workspaceId }) => workspaceId === acme.id);
+    const sum = (of: readonly LedgerEntry[]) => of.reduce((all, entry) => all + entry.costNanoUsd, 0);
+    const since = (from: number) => ofAcme.filter((entry) => entry.at >= from);
+    const half = newYear + 30 * 60_000;
+    const scope = { kind: "workspace", id: acme.id } as const;
+    const { spent } = await reports.spending(
+      [
+        { ...scope, from: half, to: half + day },
+        { ...scope, from: half, to: half + 20 * 60_000 },
+        { ...scope, from: newYear, to: null, bucketMs: 3 * hour },
+        { ...scope, from: half, to: null, bucketMs: 60_000 },
+      ],
+      Number.MAX_SAFE_INTEGER,
+    );
+    const [days, minutes, hours, short] = spent;
+    expect(days).toEqual({ amount: sum(since(half)) - sum(since(half + day)), later: sum(since(half + day)) });
+    const end = half + 20 * 60_000;
+    expect(minutes).toEqual({ amount: sum(since(half)) - sum(since(end)), later: sum(since(end)) });
+    for (const [found, from, length] of [
+      [hours, newYear, 3 * hour],
+      [short, half, 60_000],
+    ] as const) {
+      const buckets = Map.groupBy(since(from), ({ at }) => at - (at % length));
+      const wanted = [...buckets].map(([start, of]) => [start, sum(of)] as const).filter(([, amount]) => amount > 0);
+      const positive = found?.buckets?.filter(([, amount]) => amount > 0) ?? [];
+      expect(new Map(positive)).toEqual(new Map(wanted));
+      expect(found?.amount).toBe(sum(since(from)));
+    }
+    expect(hours?.buckets?.length).toBeGreaterThan(1);
   });
 
   test("counts entries as they arrive and are pruned", async () => {

@@ -1,7 +1,21 @@
 import { createMemoryCounter } from "#coordination/index.ts";
-import type { Budget, BudgetPeriod, LedgerEntry, LimitScope, Model, Principal, ScopeKind } from "#core/index.ts";
-import { bounds, defaultTimeouts, personScopeId, readableOf, scopesOf, usdToPico } from "#core/index.ts";
-import { Admission, type Permit, periodStart } from "#limits/index.ts";
+import {
+  type Budget,
+  type BudgetPeriod,
+  bounds,
+  defaultTimeouts,
+  type LedgerEntry,
+  type LimitScope,
+  type Model,
+  type Principal,
+  periodStart,
+  personScopeId,
+  readableOf,
+  type ScopeKind,
+  scopesOf,
+  usdToPico,
+} from "#core/index.ts";
+import { Admission, type Permit } from "#limits/index.ts";
 import type { Observer } from "#ports/index.ts";
 import { type EndpointProtocol, openaiChat, openaiChatCodec, openaiChatWire } from "#protocols/index.ts";
 import type { Relay } from "#relay/index.ts";

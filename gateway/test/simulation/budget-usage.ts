@@ -1,5 +1,5 @@
-import type { Principal } from "#core/index.ts";
-import { type Admission, periodStart } from "#limits/index.ts";
+import { type Principal, periodStart } from "#core/index.ts";
+import type { Admission } from "#limits/index.ts";
 
 /**
  * The used amount of each active budget of these principals, in nano-USD. `until` keeps the simulation running

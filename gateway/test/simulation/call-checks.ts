@@ -1,5 +1,4 @@
-import { type LedgerEntry, type PriceTable, pricedClasses, tokensOf, type Usage } from "#core/index.ts";
-import { periodStart } from "#limits/index.ts";
+import { type LedgerEntry, type PriceTable, periodStart, pricedClasses, tokensOf, type Usage } from "#core/index.ts";
 import type { CallHistory, HeldBudget, PlayedCall } from "./call-history.ts";
 import { highestOutputPico } from "./call-simulation.ts";
 import { scopeOf } from "./persistent-ledger.ts";

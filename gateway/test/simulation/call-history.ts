@@ -1,5 +1,14 @@
-import type { Budget, LedgerEntry, LimitScope, PriceVersion, Principal, RateLimits, ScopeKind } from "#core/index.ts";
-import { type Admission, type Permit, periodStart } from "#limits/index.ts";
+import {
+  type Budget,
+  type LedgerEntry,
+  type LimitScope,
+  type PriceVersion,
+  type Principal,
+  periodStart,
+  type RateLimits,
+  type ScopeKind,
+} from "#core/index.ts";
+import type { Admission, Permit } from "#limits/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { budgetUsage } from "./budget-usage.ts";
 import {

@@ -37,11 +37,12 @@ function scopeQuery(of: BudgetScope | null) {
   return { scope: of.scope, ...(of.id === null ? {} : { scope_id: of.id }) };
 }
 
-type Budget = Pick<LimitUsageRow, "limit" | "period" | "resets_at" | "forecast">;
+type Budget = Pick<LimitUsageRow, "limit" | "period" | "rolling" | "resets_at" | "forecast">;
 
 /** Spreads the amounts of a period evenly over its steps. */
-export function budgetMarks({ limit, period, resets_at: end, forecast }: Budget, step: MarkStep): readonly ChartMark[] {
-  if (period === null || period === "total" || end === null) return [];
+export function budgetMarks(budget: Budget, step: MarkStep): readonly ChartMark[] {
+  const { limit, period, rolling, resets_at: end, forecast } = budget;
+  if (period === null || period === "total" || rolling || end === null) return [];
   const share = stepShare(period, step, end);
   const each = (usd: number, of: string) => t("limits.marks.each", { amount: formatUsdShort(usd), step: of });
   const mark = (kind: ChartMark["kind"], whole: number): ChartMark => {
@@ -56,11 +57,11 @@ export function budgetMarks({ limit, period, resets_at: end, forecast }: Budget,
 }
 
 /** The part of a period that a step covers; above 1 if the step is longer. */
-function stepShare(period: "day" | "week" | "month", step: MarkStep, end: number): number {
-  // The last moment of the period. Periods are in UTC.
+function stepShare(period: "hour" | "day" | "week" | "month", step: MarkStep, end: number): number {
+  // The last moment of the period.
   const date = new Date(end - 1);
   const monthDays = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
-  const days = { day: 1, week: 7, month: monthDays }[period];
+  const days = { hour: 1 / 24, day: 1, week: 7, month: monthDays }[period];
   return step === "month" ? monthDays / days : step / (days * dayMs);
 }
 

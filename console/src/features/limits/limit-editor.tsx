@@ -54,8 +54,10 @@ function useMayEdit({ scope, workspace }: LimitUsageRow): boolean {
 }
 
 /** `$10.00 per month`, `60` */
-function limitWords({ kind, limit, period }: LimitUsageRow): string {
+function limitWords({ kind, limit, period, rolling }: LimitUsageRow): string {
   if (kind !== "budget") return formatCount(limit);
+  // The column before it names the window.
+  if (rolling) return formatUsd(limit);
   return `${formatUsd(limit)} ${t("limits.change.period", { period: period ?? "total" })}`;
 }
 

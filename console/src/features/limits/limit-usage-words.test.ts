@@ -10,6 +10,8 @@ const budget: LimitUsageRow = {
   group: null,
   kind: "budget",
   period: "month",
+  time_zone: null,
+  rolling: false,
   limit: 10,
   used: 4,
   held: 0,
@@ -43,6 +45,8 @@ test("money and counts are formatted, and names are shown without their scope", 
   expect(usedWords(budget)).toBe("$4.00 of $10.00");
   expect(usedWords({ ...budget, kind: "tpm", limit: 100_000, used: 1_234 })).toBe("1.2K of 100K");
   expect([kindWords(budget), nameOf(budget)]).toEqual(["Budget, monthly", "acme/cheap"]);
+  expect(kindWords({ ...budget, time_zone: "Europe/Berlin" })).toBe("Budget, monthly (Europe/Berlin)");
+  expect(kindWords({ ...budget, rolling: true })).toBe("Budget, last 30 days");
 });
 
 test("a budget that cannot be read shows as unknown, not as unused", () => {

@@ -3,10 +3,17 @@ import { formatCompact, formatCount, formatUsd, formatUsdShort } from "../../cli
 import { t } from "../../language/areas/limits.ts";
 
 const budgetPeriods = {
+  hour: t("limits.kind.budgetHour"),
   day: t("limits.kind.budgetDay"),
   week: t("limits.kind.budgetWeek"),
   month: t("limits.kind.budgetMonth"),
   total: t("limits.kind.budgetTotal"),
+};
+const rollingBudgets = {
+  hour: t("limits.kind.rolling.hour"),
+  day: t("limits.kind.rolling.day"),
+  week: t("limits.kind.rolling.week"),
+  month: t("limits.kind.rolling.month"),
 };
 const kinds = {
   rpm: t("limits.kind.rpm"),
@@ -14,9 +21,12 @@ const kinds = {
   concurrency: t("limits.kind.concurrency"),
 };
 
-/** `Requests per minute`, `Budget, monthly` */
-export function kindWords({ kind, period }: LimitUsageRow): string {
-  return kind === "budget" ? budgetPeriods[period ?? "total"] : kinds[kind];
+/** `Requests per minute`, `Budget, monthly`, `Budget, monthly (Europe/Berlin)` */
+export function kindWords({ kind, period, rolling, time_zone: zone }: LimitUsageRow): string {
+  if (kind !== "budget") return kinds[kind];
+  if (rolling && period !== null && period !== "total") return rollingBudgets[period];
+  const words = budgetPeriods[period ?? "total"];
+  return zone === null ? words : `${words} (${zone})`;
 }
 
 /** The used share: 0 if unknown, above 1 if usage exceeds the current limit. */

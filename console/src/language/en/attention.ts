@@ -25,11 +25,11 @@ export const attention = {
   },
   finding: {
     budget_exhausted:
-      "{name} has used {used} of its {limit} {period, select, day {daily } week {weekly } month {monthly } other {}}budget. Its calls are refused.",
+      "{name} has used {used} of its {limit} {period, select, hour {hourly } day {daily } week {weekly } month {monthly } other {}}budget. Its calls are refused.",
     budget_refusing:
-      "{name} has used {used} of its {limit} {period, select, day {daily } week {weekly } month {monthly } other {}}budget. Calls that may cost more than the rest are refused.",
+      "{name} has used {used} of its {limit} {period, select, hour {hourly } day {daily } week {weekly } month {monthly } other {}}budget. Calls that may cost more than the rest are refused.",
     budget_near:
-      "{name} has used {used} ({percent}%) of its {limit} {period, select, day {daily } week {weekly } month {monthly } other {}}budget.",
+      "{name} has used {used} ({percent}%) of its {limit} {period, select, hour {hourly } day {daily } week {weekly } month {monthly } other {}}budget.",
     error_spike:
       "{failed, number} of {requests, number} recent requests in {name} failed: {percent}%, usually {usual_percent}%.",
     error_spike_others:

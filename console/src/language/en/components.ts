@@ -105,8 +105,15 @@ export const components = {
     you: "You",
   },
   /** The period of a budget, as in "$10 per day". */
-  periods: { day: "per day", week: "per week", month: "per month", total: "in total" },
-  budget: { none: "No budget", period: "Budget period" },
+  periods: { hour: "per hour", day: "per day", week: "per week", month: "per month", total: "in total" },
+  /** As in "$10 in the last 24 hours". */
+  rolling: {
+    hour: "in the last 60 minutes",
+    day: "in the last 24 hours",
+    week: "in the last 7 days",
+    month: "in the last 30 days",
+  },
+  budget: { none: "No budget", period: "Budget period", timeZone: "Time zone of the period" },
   chart: {
     utcDays: "Days are in UTC.",
     showAsChart: "Show as chart",

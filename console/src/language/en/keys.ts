@@ -343,6 +343,7 @@ export const keys = {
   },
   budgetShort: {
     total: "{amount} total",
+    hour: "{amount} per hour",
     day: "{amount} per day",
     week: "{amount} per week",
     month: "{amount} per month",

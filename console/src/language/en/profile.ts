@@ -82,7 +82,7 @@ export const profile = {
     cost: "Cost",
     budgets: "Budgets",
     scope: { workspace: "Workspace", group: "Group", person: "You", key: "Your agents" },
-    period: { day: "a day", week: "a week", month: "a month", total: "in total" },
+    period: { hour: "an hour", day: "a day", week: "a week", month: "a month", total: "in total" },
   },
   own: {
     title: "My usage",

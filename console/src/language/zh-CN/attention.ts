@@ -28,11 +28,11 @@ export const attention: Translation<typeof english> = {
   },
   finding: {
     budget_exhausted:
-      "{name} 的{period, select, day {每日} week {每周} month {每月} other {}}预算 {limit} 已用 {used}，其调用会被拒绝。",
+      "{name} 的{period, select, hour {每小时} day {每日} week {每周} month {每月} other {}}预算 {limit} 已用 {used}，其调用会被拒绝。",
     budget_refusing:
-      "{name} 的{period, select, day {每日} week {每周} month {每月} other {}}预算 {limit} 已用 {used}，可能超出余额的调用会被拒绝。",
+      "{name} 的{period, select, hour {每小时} day {每日} week {每周} month {每月} other {}}预算 {limit} 已用 {used}，可能超出余额的调用会被拒绝。",
     budget_near:
-      "{name} 的{period, select, day {每日} week {每周} month {每月} other {}}预算 {limit} 已用 {used}（{percent}%）。",
+      "{name} 的{period, select, hour {每小时} day {每日} week {每周} month {每月} other {}}预算 {limit} 已用 {used}（{percent}%）。",
     error_spike:
       "{name} 最近 {requests, number} 个请求中有 {failed, number} 个失败：{percent}%，平时为 {usual_percent}%。",
     error_spike_others:

@@ -106,8 +106,9 @@ export const components: Translation<typeof english> = {
     yes: "是",
     you: "你",
   },
-  periods: { day: "每天", week: "每周", month: "每月", total: "总计" },
-  budget: { none: "不设预算", period: "预算周期" },
+  periods: { hour: "每小时", day: "每天", week: "每周", month: "每月", total: "总计" },
+  rolling: { hour: "最近 60 分钟", day: "最近 24 小时", week: "最近 7 天", month: "最近 30 天" },
+  budget: { none: "不设预算", period: "预算周期", timeZone: "周期所用时区" },
   chart: {
     utcDays: "按 UTC 日期统计。",
     showAsChart: "以图表显示",

@@ -339,6 +339,7 @@ export const keys: Translation<typeof english> = {
   },
   budgetShort: {
     total: "共 {amount}",
+    hour: "{amount}/小时",
     day: "{amount}/天",
     week: "{amount}/周",
     month: "{amount}/月",

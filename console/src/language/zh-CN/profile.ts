@@ -83,7 +83,7 @@ export const profile: Translation<typeof english> = {
     cost: "成本",
     budgets: "预算",
     scope: { workspace: "工作区", group: "分组", person: "你", key: "你的编程助手" },
-    period: { day: "每天", week: "每周", month: "每月", total: "总计" },
+    period: { hour: "每小时", day: "每天", week: "每周", month: "每月", total: "总计" },
   },
   own: {
     title: "我的用量",

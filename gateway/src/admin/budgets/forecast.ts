@@ -45,10 +45,11 @@ export function spendRates(
   return new Map([...byScope].map(([scope, spends]) => [scope, spendRate(spends, nowMs)]));
 }
 
-/** Forecast of a budget at this rate; null for other limits, or if its spend is unknown. */
+/** Forecast of a budget at this rate; null for other limits and rolling windows, or if its spend is unknown. */
 export function forecastOf(limitUsage: LimitUsage, usdPerMs: number, nowMs: number): LimitUsageRow["forecast"] {
   const { used } = limitUsage;
-  if (limitUsage.name !== "budget" || used === null) return null;
+  // What leaves a rolling window changes with its past, not with a rate.
+  if (limitUsage.name !== "budget" || used === null || limitUsage.isRolling === true) return null;
   const endsMs = limitUsage.resetsAt === null ? nowMs + 30 * dayMs : limitUsage.resetsAt * 1_000;
   const leftMs = Math.max(0, endsMs - nowMs);
   const left = Math.max(0, limitUsage.limit - used);

@@ -1,12 +1,12 @@
 import type { BudgetConfig, ConsoleKey } from "@sluice/contract";
 import {
+  budgetOfConfig,
   type ConfigSnapshot,
   type Group,
   type LimitScope,
   personOfScope,
   personScopeId,
   type ScopeKind,
-  usdToNano,
   type Workspace,
   withoutUndefined,
 } from "#core/index.ts";
@@ -174,9 +174,7 @@ export async function withBudgetUse<Item extends { readonly budget: BudgetConfig
 
 /** The budget scope of a stored object. */
 function budgetScope(kind: ScopeKind, id: string, budget: BudgetConfig | null): LimitScope {
-  if (budget === null) return { kind, id, label: id, limits: {}, budget };
-  const { usd, ...others } = budget;
-  return { kind, id, label: id, limits: {}, budget: { ...withoutUndefined(others), nanoUsd: usdToNano(usd) } };
+  return { kind, id, label: id, limits: {}, budget: budget === null ? null : budgetOfConfig(budget) };
 }
 
 type Keys = readonly Pick<ConsoleKey, "workspace" | "person" | "owner">[];

@@ -1,6 +1,5 @@
 import type { LimitUsageRow } from "@sluice/contract";
-import { withoutUndefined } from "#core/index.ts";
-import { periodStart } from "#limits/index.ts";
+import { type BudgetPeriod, type BudgetWindow, windowStart, withoutUndefined } from "#core/index.ts";
 import type { UsageRowsFilter } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 
@@ -26,7 +25,7 @@ export async function splitByTag(
     if (row.kind !== "budget" || row.period === null) return row;
     const filter: UsageRowsFilter = {
       ...scopeOf(row),
-      from: row.period === "total" ? 0 : periodStart(row.period, now),
+      from: windowStart(windowOf(row, row.period), now),
       to,
       ...{ by: "tag", tag, sort: "-cost_usd" },
       ...withoutUndefined({ tagValue: value === "-" ? "" : value }),
@@ -44,4 +43,8 @@ export async function splitByTag(
 function scopeOf({ scope, scope_id: id, workspace }: LimitUsageRow): Pick<UsageRowsFilter, "workspaceId" | "keyId"> {
   const ids = { workspace: {}, group: { groupId: id }, person: { personId: id }, key: { keyId: id } };
   return { workspaceId: workspace.id, ...ids[scope] };
+}
+
+function windowOf({ time_zone: timeZone, rolling }: LimitUsageRow, period: BudgetPeriod): BudgetWindow {
+  return { period, rolling, ...(timeZone === null ? {} : { timeZone }) };
 }

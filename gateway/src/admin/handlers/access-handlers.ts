@@ -35,7 +35,7 @@ export function accessHandlers(dependencies: ConsoleDependencies) {
       const filter = withoutUndefined({ search: query.search === "" ? undefined : query.search, keyId: query.key });
       const keys = await dependencies.reports.keyList(
         { workspaceId: workspace?.id ?? null, now: dependencies.clock.now(), ...filter },
-        { sort: "name", visiblePerson: null, periodStarts: { day: 0, week: 0, month: 0, total: 0 } },
+        { sort: "name", visiblePerson: null },
         query.cursor ?? null,
         Math.min(query.limit ?? bounds.accessKeysMax, bounds.accessKeysMax),
       );

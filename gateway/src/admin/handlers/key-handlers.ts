@@ -20,7 +20,6 @@ import {
   matches,
   widenedBounds,
 } from "#identity/index.ts";
-import { periodStart } from "#limits/index.ts";
 import type { KeyFilter, KeyOrder } from "#ports/index.ts";
 import { personScopeOf, personScopes, withBudgetUse } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
@@ -51,7 +50,7 @@ export function keyHandlers(dependencies: ConsoleDependencies) {
   return {
     "keys.list": async (call) => {
       const { cursor = null, limit = pageSize } = call.query;
-      const order = keyOrder(call, dependencies);
+      const order = keyOrder(call);
       const { data, ...rest } = await dependencies.reports.keyList(keyFilter(call, dependencies), order, cursor, limit);
       return { data: visibleKeys(call, await withUsage(data, dependencies)), ...rest };
     },
@@ -229,18 +228,8 @@ function keyFilter(
   };
 }
 
-function keyOrder(call: ConsoleCall<"keys.list">, { clock }: ConsoleDependencies): KeyOrder {
-  const now = clock.now();
-  return {
-    sort: call.query.sort ?? "name",
-    visiblePerson: visiblePerson(call),
-    periodStarts: {
-      day: periodStart("day", now),
-      week: periodStart("week", now),
-      month: periodStart("month", now),
-      total: periodStart("total", now),
-    },
-  };
+function keyOrder(call: ConsoleCall<"keys.list">): KeyOrder {
+  return { sort: call.query.sort ?? "name", visiblePerson: visiblePerson(call) };
 }
 
 /** Groups that may call a model, with their workspace's permission. */

@@ -1,7 +1,15 @@
 import type { AnswerOf, BudgetConfig, LimitsConfig } from "@sluice/contract";
 import { consoleRoutes } from "@sluice/contract/console/routes";
 import { meets } from "@sluice/contract/words";
-import { type ConfigSnapshot, Failure, type LimitScope, orNotFound, personScopeId } from "#core/index.ts";
+import {
+  type Budget,
+  type ConfigSnapshot,
+  configOfBudget,
+  Failure,
+  type LimitScope,
+  orNotFound,
+  personScopeId,
+} from "#core/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { needText } from "./callers.ts";
 import { type ConsoleCall, oneWorkspace } from "./calls.ts";
@@ -47,8 +55,15 @@ function budgetWith(
   { limit, period = budget?.period ?? "month" }: Extract<Change, { readonly kind: "budget" }>,
 ): { budget: BudgetConfig | null } {
   if (limit === null) return { budget: null };
-  const { nanoUsd: _before, ...others } = budget ?? { nanoUsd: 0 };
-  return { budget: { ...others, usd: limit, period } };
+  if (budget === null || budget.period !== period) return { budget: { ...withoutWindow(budget), usd: limit, period } };
+  return { budget: { ...configOfBudget(budget), usd: limit } };
+}
+
+/** Another period may not allow the time zone or the rolling window. */
+function withoutWindow(budget: Budget | null): Pick<BudgetConfig, "fail" | "enforce"> {
+  if (budget === null) return {};
+  const { nanoUsd: _usd, period: _period, timeZone: _zone, rolling: _rolling, ...others } = budget;
+  return others;
 }
 
 function limitsWith(

@@ -48,6 +48,8 @@ export function limitHandlers(dependencies: ConsoleDependencies) {
             workspace: workspaceView(found.workspaceIds.get(usage.scopeId) ?? "", configSnapshot),
             group: groupId === undefined ? null : { id: groupId, name: configSnapshot.groups.get(groupId)?.name ?? "" },
             enforce: !usage.isShadow,
+            time_zone: usage.timeZone ?? null,
+            rolling: usage.isRolling ?? false,
             held: usage.held ?? null,
             exhausted: isExhausted(usage),
             refused_at: usage.refusedAt,

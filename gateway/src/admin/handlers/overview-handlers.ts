@@ -1,5 +1,4 @@
-import { nanoToUsd } from "#core/index.ts";
-import { periodEnd, periodStart } from "#limits/index.ts";
+import { nanoToUsd, periodEnd, periodStart } from "#core/index.ts";
 import { readAttention } from "../attention/attention.ts";
 import { forecastSince, spendRate } from "../budgets/forecast.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";

@@ -1,9 +1,8 @@
 import type { AnswerOf, ConsoleUser, Member, MemberWithUsage, WorkspaceRole } from "@sluice/contract";
 import { meets, workspaceRoles } from "@sluice/contract/words";
-import { type Actor, bounds, Failure, orNotFound, personScopeId, withoutUndefined } from "#core/index.ts";
+import { type Actor, bounds, Failure, orNotFound, periodStart, personScopeId, withoutUndefined } from "#core/index.ts";
 import type { MemberChange, PeopleStore } from "#directory/index.ts";
 import { checkMemberRemoval, checkRoleChange } from "#identity/index.ts";
-import { periodStart } from "#limits/index.ts";
 import type { AuditSource, ConsoleSession } from "#ports/index.ts";
 import { withBudgetUse } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";

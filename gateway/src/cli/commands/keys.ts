@@ -111,7 +111,7 @@ function addKeyCommands(parent: CliCommand, kind: KeyKind): void {
     .option("--rpm <n>", "requests per minute", positiveInteger)
     .option("--tpm <n>", "tokens per minute", positiveInteger)
     .option("--concurrency <n>", "concurrent requests", positiveInteger)
-    .option("--budget <usd/period>", "such as 50/month (day, week, month, total)", budget)
+    .option("--budget <usd/period>", "such as 50/month (hour, day, week, month, total), or 5/rolling-hour", budget)
     .hook("preAction", refuseWrongFields)
     .onControl(async ({ controlStore }, options: KeyCreateOptions) => {
       const secret = await newSecret();

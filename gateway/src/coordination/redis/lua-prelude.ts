@@ -34,7 +34,7 @@ local function addCost(b, key, start, attempt, cost, settledMs)
   if not p then return end
   -- So late a cost may be in the reading, or have been counted before.
   if settled < us - costsKeptMs * 1000 or (p.k and p.m and settled < p.m - 1000000) then p.k = false
-  else p.s = p.s + tonumber(cost) end
+  else addSpent(p, attempt, tonumber(cost)) end
   p.changed, b.changed = true, true
 end
 -- Reported after another reading began, but settled before it: that reading includes it.
@@ -67,7 +67,9 @@ export const redisMoneyMs = 1_800_000;
  *   field for each part
  * - `g:<key>` gauge (number)
  * - `b:<key>` budget (hash): `c` since when all periods were counted here, `q` last sequence number, `p` periods, and for each period
- *   `<start>:s` spent, `:h` held, `:k` spending loaded, `:m` since when costs may be missing from the reading, `:v` reading number
+ *   `<start>:s` spent, `:h` held, `:k` spending loaded, `:m` since when costs may be missing from the reading, `:v` reading number,
+ *   `:r` spent by bucket, if it is a rolling window (its start is negative; then an attempt is `<id>@<bucket>`)
+ * - `k:<scope>` keys of the budgets that are counted of a scope
  * - `t:<key>` recent costs of a budget; `i:` those that a reading included; `d:` when those were settled that were reported late
  * - `r:<id>` reservation; `o:<owner>` ids of an owner's reservations (`o:` alone: those that belong to no process)
  * - `z:<id>` lapsed reservation that windows still count
@@ -189,7 +191,38 @@ local function writeGauge(g)
   else redis.call('SET', g.k, str(g.used), 'PX', str(keepMs)) end
 end
 
--- Budgets. A period is a table {s, h, k}; nil when it is not counted.
+-- Budgets. A period is a table {s, h, k}; nil when it is not counted. r: spent by bucket, of a rolling window.
+local function isRolling(start) return string.sub(start, 1, 1) == '-' end
+local function addSpent(p, attempt, cost)
+  if not p.r then
+    p.s = p.s + cost
+    return
+  end
+  local bucket = string.match(attempt, '@(%d+)$')
+  if not bucket or tonumber(bucket) < (p.r.from or 0) then return end
+  p.r[bucket], p.s = (p.r[bucket] or 0) + cost, p.s + cost
+end
+-- Drops what has left a rolling window. from: when the oldest bucket that counts began.
+local function roll(p, from)
+  if not p or not p.r or from <= (p.r.from or 0) then return end
+  for bucket, cost in pairs(p.r) do
+    if bucket ~= 'from' and tonumber(bucket) < from then p.s, p.r[bucket] = p.s - cost, nil end
+  end
+  p.r.from, p.changed = from, true
+end
+-- The last bucket that has to leave before an amount is free; 0 when that does not suffice.
+local function lastBucket(p, missing)
+  if not p.r then return 0 end
+  local buckets = {}
+  for bucket in pairs(p.r) do if bucket ~= 'from' then buckets[#buckets + 1] = tonumber(bucket) end end
+  table.sort(buckets)
+  missing = math.max(1, missing)
+  for _, bucket in ipairs(buckets) do
+    missing = missing - p.r[str(bucket)]
+    if missing <= 0 then return bucket end
+  end
+  return 0
+end
 local function openBudget(key)
   local b = {kind = 'b', k = base .. 'b:' .. key, periods = {}, list = {}}
   local f = redis.call('HMGET', b.k, 'c', 'q', 'p', 'a')
@@ -198,7 +231,7 @@ local function openBudget(key)
   return b
 end
 local function addPeriod(b, start, known)
-  local p = {s = 0, h = 0, k = known, changed = true}
+  local p = {s = 0, h = 0, k = known, changed = true, r = isRolling(start) and {} or nil}
   b.periods[start] = p
   table.insert(b.list, 1, start)
   b.exists, b.changed = true, true
@@ -221,8 +254,9 @@ local function periodOf(b, start)
   if b.periods[start] then return b.periods[start] end
   for _, known in ipairs(b.list) do
     if known == start then
-      local f = redis.call('HMGET', b.k, start .. ':s', start .. ':h', start .. ':k', start .. ':m', start .. ':v')
+      local f = redis.call('HMGET', b.k, start .. ':s', start .. ':h', start .. ':k', start .. ':m', start .. ':v', start .. ':r')
       b.periods[start] = {s = tonumber(f[1] or 0), h = tonumber(f[2] or 0), k = f[3] == '1', m = f[4] and tonumber(f[4]) or nil, v = tonumber(f[5] or 0)}
+      if isRolling(start) then b.periods[start].r = f[6] and cmsgpack.unpack(f[6]) or {} end
       return b.periods[start]
     end
   end
@@ -236,7 +270,7 @@ local function markName(key, start, owner, p)
 end
 local function writeBudget(b)
   if not b.changed then return end
-  for _, gone in ipairs(b.gone or {}) do redis.call('HDEL', b.k, gone .. ':s', gone .. ':h', gone .. ':k', gone .. ':m', gone .. ':v') end
+  for _, gone in ipairs(b.gone or {}) do redis.call('HDEL', b.k, gone .. ':s', gone .. ':h', gone .. ':k', gone .. ':m', gone .. ':v', gone .. ':r') end
   local f, held = {'p', table.concat(b.list, ','), 'q', str(b.q)}, false
   if b.c ~= inf then f[#f + 1] = 'c' f[#f + 1] = str(b.c) end
   if b.a then f[#f + 1] = 'a' f[#f + 1] = b.a end
@@ -247,6 +281,7 @@ local function writeBudget(b)
       f[#f + 1] = start .. ':k' f[#f + 1] = p.k and '1' or '0'
       if p.m then f[#f + 1] = start .. ':m' f[#f + 1] = str(p.m) end
       if p.v then f[#f + 1] = start .. ':v' f[#f + 1] = str(p.v) end
+      if p.r then f[#f + 1] = start .. ':r' f[#f + 1] = cmsgpack.pack(p.r) end
     end
     if p.h > 0 then held = true end
   end
@@ -277,7 +312,8 @@ local function write()
   forget()
 end
 
--- A claim is {kind, key, limit, amount, least, windowMs, periodStart}; its state {used, freeInMs, held}.
+-- A claim is {kind, key, limit, amount, least, windowMs, periodStart}; its state {used, freeInMs, held}. Of a rolling budget, windowMs is
+-- when its oldest bucket that counts began, and freeInMs the last bucket that has to leave.
 local function readClaims(from)
   local claims = {}
   for i = from, #ARGV, 7 do
@@ -296,7 +332,8 @@ local function stateOf(c)
   elseif c.kind == 'g' then return {str(it.used), '0', '0'} end
   local p = periodOf(it, c.start)
   if p == nil then return {'0', '0', '0'} end
-  return {str(p.s + p.h), '0', str(p.h)}
+  roll(p, c.windowMs)
+  return {str(p.s + p.h), str(lastBucket(p, p.s + p.h + math.max(1, c.least) - c.limit)), str(p.h)}
 end
 
 -- The name of a tally for shares and recalls.

@@ -113,6 +113,10 @@ export class RedisCounter implements Counter {
           ageMs: Number(words[2 * at + 1]),
         }));
       },
+      budgetKeys: async (scopes) => {
+        const words = await this.#membership.request("budgetKeys", scopes).catch(() => []);
+        return words.slice(1).map(String);
+      },
       releaseOwner: async (owner, storedAgoMs) => {
         const args = [owner, storedAgoMs === null ? "" : String(Math.round(storedAgoMs))];
         while ((await this.#outbox.send("adopted", args, this.#membership.canSend))[0] !== 1);
@@ -317,9 +321,11 @@ export class RedisCounter implements Counter {
     }
   }
 
-  async setSpending(key: string, periodStart: number, { amount, recent, cleanFrom, again }: Spending): Promise<void> {
-    const words = [numberText(amount), numberText(cleanFrom), again ? "1" : "0"];
-    const costs = recent.flatMap((cost) => [cost.attemptId, String(cost.amount)]);
+  async setSpending(key: string, periodStart: number, spending: Spending): Promise<void> {
+    const { amount, buckets, recent, cleanFrom, again } = spending;
+    const spent = buckets?.map(([bucket, part]) => `@${bucket} ${Math.round(part)}`).join(",") ?? numberText(amount);
+    const words = [spent, numberText(cleanFrom), again ? "1" : "0"];
+    const costs = recent.flatMap((cost) => [attemptName(cost), String(cost.amount)]);
     await this.#membership.request("setSpending", [
       key,
       String(periodStart),
@@ -334,10 +340,11 @@ export class RedisCounter implements Counter {
    * next share message.
    */
   spend(key: string, periodStart: number, cost: AttemptCost): boolean | Promise<boolean> {
-    const args = [key, String(periodStart), cost.attemptId, String(cost.amount)];
+    const args = [key, String(periodStart), attemptName(cost), String(cost.amount)];
     this.#recentCosts.note(args, this.#clock.monotonic());
     if (this.#live.holdMoneyOf(key, periodStart)) return this.#spend(args);
-    return this.#shares?.spend(key, periodStart, cost) === true || this.#spend(args);
+    const named = { attemptId: attemptName(cost), amount: cost.amount };
+    return this.#shares?.spend(key, periodStart, named) === true || this.#spend(args);
   }
 
   async #spend(args: readonly string[]): Promise<boolean> {
@@ -411,6 +418,11 @@ export class RedisCounter implements Counter {
       error,
     });
   }
+}
+
+/** A script finds the bucket of a rolling window in it. */
+function attemptName({ attemptId, bucket }: AttemptCost): string {
+  return bucket === undefined ? attemptId : `${attemptId}@${bucket}`;
 }
 
 /** Reserves the supplement of a leased reservation. Budgets with `fail: open` grant it even if their spending is unknown. */

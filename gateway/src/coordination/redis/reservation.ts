@@ -49,14 +49,14 @@ export const claimCodes = { window: "w", gauge: "g", budget: "b" } as const;
 
 /** A claim as seven script arguments. */
 export function claimArgs(claim: Claim, amount: number = claim.amount): readonly string[] {
-  const { kind, key, limit, least, windowMs, periodStart } = claim;
+  const { kind, key, limit, least, windowMs, periodStart, rollingFrom } = claim;
   return [
     claimCodes[kind],
     key,
     numberText(limit),
     numberText(amount),
     numberText(least),
-    String(windowMs),
+    String(rollingFrom ?? windowMs),
     String(periodStart),
   ];
 }
@@ -68,9 +68,12 @@ export function numberText(amount: number): string {
 }
 
 /** Reads used, freeInMs and held from an answer, beginning at index `at`. */
-export function readState(answer: readonly unknown[], at: number, { kind, limit }: Claim): ClaimState {
+export function readState(answer: readonly unknown[], at: number, claim: Claim): ClaimState {
+  const { kind, limit, rollingFrom, windowMs } = claim;
   const used = Number(answer[at]);
-  const freeInMs = Number(answer[at + 1]);
+  const free = Number(answer[at + 1]);
+  // Of a rolling budget: the start of the last bucket that has to leave its window.
+  const freeInMs = rollingFrom === undefined || free === 0 ? free : free - rollingFrom + windowMs;
   return kind === "budget" ? { used, limit, freeInMs, held: Number(answer[at + 2]) } : { used, limit, freeInMs };
 }
 

@@ -44,11 +44,12 @@ local function take(moneyMax)
       local unchecked = c.limit == inf and amount == amount
       if p == nil and unchecked then p = addPeriod(it, c.start, false) end
       if p == nil then return i, 'unknown' end
+      roll(p, c.windowMs)
       if not unchecked and not p.k then return i, 'unknown' end
       local used = p.s + p.h
       if not unchecked and (used >= c.limit or not (used + amount <= c.limit)) then return i, 'limit' end
       p.h, p.changed, it.changed, held = p.h + amount, true, true, amount
-      states[i] = {str(p.s + p.h), '0', str(p.h)}
+      states[i] = {str(p.s + p.h), str(lastBucket(p, 1)), str(p.h)}
     end
     c.taken = amount
   end
@@ -59,6 +60,7 @@ local function room()
   for _, c in ipairs(claims) do
     if c.kind == 'b' and c.limit ~= inf then
       local p = periodOf(open(c.kind, c.key, 0), c.start)
+      roll(p, c.windowMs)
       left = math.min(left, (p and p.k) and c.limit - p.s - p.h or 0)
     end
   end
@@ -163,6 +165,7 @@ local r = cmsgpack.unpack(packed)
 for _, c in ipairs(r.claims) do
   if c.kind == 'b' then
     local p = periodOf(open('b', c.key, 0), c.start)
+    roll(p, c.windowMs)
     local counts = p and (p.k or isOpen[c.key] or c.limit == inf)
     room = math.min(room, counts and c.limit - p.s - p.h or 0)
   end
@@ -202,9 +205,15 @@ local steppedMs = ledgerStep(tonumber(ARGV[7]))
 local b = open('b', key, 0)
 local p = periodOf(b, start) or addPeriod(b, start, false)
 b.changed = true
+-- For costs and invalidations by processes that do not count the budget.
+local scope = string.match(key, '^budget:[^:]*:(.+)$')
+if scope then
+  redis.call('SADD', base .. 'k:' .. scope, key)
+  redis.call('PEXPIRE', base .. 'k:' .. scope, str(keepMs))
+end
 local ledger = us
 if not p.k then
-  if anew then p.s, p.changed = 0, true end
+  if anew then p.s, p.changed, p.r = 0, true, p.r and {from = p.r.from} or nil end
   local slowest
   ledger, slowest = ledgerUs()
   if us - ledger > costsKeptMs * 1000 then
@@ -224,7 +233,10 @@ if known then return {1} end
 return {0, math.ceil((us - ledger) / 1000) + steppedMs}
 `;
 
-/** ARGV: key, period, owner, amount, cleanFrom, again, then attempt and cost of the latest entries in it. Answers {1}, or {0}. */
+/**
+ * ARGV: key, period, owner, amount (of a rolling window: `@<bucket> <amount>` for each bucket), cleanFrom, again, then attempt and cost of
+ * the latest entries in it. Answers {1}, or {0}.
+ */
 const setSpending = `
 local key, start, owner = ARGV[3], ARGV[4], ARGV[5]
 local b = open('b', key, 0)
@@ -236,10 +248,13 @@ if not mark then return {0} end
 local log, stored = base .. 't:' .. key, base .. 'i:' .. key
 local inReading = {}
 for i = 9, #ARGV, 2 do inReading[ARGV[i]] = ARGV[i + 1] end
-local spent = tonumber(ARGV[6])
+if p.r then
+  p.s, p.r = 0, {from = p.r.from}
+  for bucket, cost in string.gmatch(ARGV[6], '(@%d+) (%d+)') do addSpent(p, bucket, tonumber(cost)) end
+else p.s = tonumber(ARGV[6]) end
 for _, entry in ipairs(redis.call('ZRANGEBYSCORE', log, '(' .. mark, '+inf')) do
   local of, attempt, cost = string.match(entry, '^(%S+) (%S+) (%S+)$')
-  if of == start and not inReading[attempt] and not redis.call('ZSCORE', stored, entry) and not isBefore(key, entry, tonumber(mark)) then spent = spent + tonumber(cost) end
+  if of == start and not inReading[attempt] and not redis.call('ZSCORE', stored, entry) and not isBefore(key, entry, tonumber(mark)) then addSpent(p, attempt, tonumber(cost)) end
 end
 for attempt, cost in pairs(inReading) do
   b.q = math.max(us, b.q + 1)
@@ -249,7 +264,7 @@ end
 redis.call('PEXPIRE', log, str(keepMs))
 redis.call('ZREMRANGEBYSCORE', stored, '-inf', '(' .. str(us - costsKeptMs * 1000))
 redis.call('PEXPIRE', stored, str(costsKeptMs))
-p.s, p.k, p.m, p.changed, b.changed, b.a = spent, true, tonumber(mark), true, true, ARGV[8]
+p.k, p.m, p.changed, b.changed, b.a = true, tonumber(mark), true, true, ARGV[8]
 b.c = math.min(b.c, tonumber(ARGV[7]))
 redis.call('DEL', markName(key, start, owner, p))
 write()
@@ -266,6 +281,15 @@ if not b.exists then return {0} end
 b.changed = true
 write()
 return {1}
+`;
+
+/** ARGV: scopes, such as `workspace:ws_1`. Answers {1}, and the keys of the budgets that are counted of them. */
+const budgetKeys = `
+local keys = {1}
+for i = 3, #ARGV do
+  for _, key in ipairs(redis.call('SMEMBERS', base .. 'k:' .. ARGV[i])) do keys[#keys + 1] = key end
+end
+return keys
 `;
 
 /** ARGV: key and period of each budget whose spending is to be invalidated. Answers {1}. */
@@ -292,6 +316,7 @@ const operations = {
   setSpending,
   spend,
   invalidateSpending,
+  budgetKeys,
   lease,
   recall,
 } as const;

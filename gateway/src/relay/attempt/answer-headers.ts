@@ -164,4 +164,5 @@ function isAgent({ principal, protocol }: AgentCall): boolean {
   return principal.key.personId !== undefined && protocol.dialect.errorShape === "anthropic";
 }
 
-const periods = { day: "daily", week: "weekly", month: "monthly", total: null } as const;
+/** Periods that Anthropic's clients know. */
+const periods = { hour: null, day: "daily", week: "weekly", month: "monthly", total: null } as const;

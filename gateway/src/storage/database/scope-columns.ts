@@ -1,12 +1,12 @@
 import type { BudgetConfig, LimitsConfig } from "@sluice/contract/config-file";
 import {
   type Budget,
+  budgetOfConfig,
+  configOfBudget,
   type LimitScope,
-  nanoToUsd,
   personScopeId,
   type RateLimits,
   type ScopeKind,
-  usdToNano,
 } from "#core/index.ts";
 
 /** Columns for the limits of a workspace, group, person or key. */
@@ -17,7 +17,7 @@ export interface ScopeColumns {
 
 /** Fixed member order, so that equal limits are equal text. */
 export function scopeColumns(limits: LimitsConfig | undefined, budget: BudgetConfig | null | undefined): ScopeColumns {
-  return { limits: limitsText(limits ?? {}), budget: budget == null ? null : budgetText(budget) };
+  return { limits: limitsText(limits ?? {}), budget: budget == null ? null : JSON.stringify(budgetOfConfig(budget)) };
 }
 
 export function limitScope(kind: ScopeKind, id: string, name: string, columns: ScopeColumns): LimitScope {
@@ -55,8 +55,7 @@ export function limitsOf(columns: ScopeColumns): LimitsConfig {
 
 export function budgetOf(columns: ScopeColumns): BudgetConfig | null {
   if (columns.budget === null) return null;
-  const { nanoUsd, ...others }: Budget = JSON.parse(columns.budget);
-  return { usd: nanoToUsd(nanoUsd), ...others };
+  return configOfBudget(JSON.parse(columns.budget));
 }
 
 /** JSON text of a list of names. */
@@ -72,8 +71,4 @@ export function patternsOf(text: string): readonly string[] {
 function limitsText(limits: LimitsConfig): string {
   const { rpm, tpm, concurrency, fail, enforce } = limits;
   return JSON.stringify({ rpm, tpm, concurrency, fail, enforce });
-}
-
-function budgetText({ usd, period, fail, enforce }: BudgetConfig): string {
-  return JSON.stringify({ nanoUsd: usdToNano(usd), period, fail, enforce });
 }

@@ -1,10 +1,10 @@
 import { keyStates } from "@sluice/contract/words";
 import { expressionBuilder, type RawBuilder, type SqlBool, sql } from "kysely";
-import { type BudgetPeriod, nanoToUsd, piecesMatch } from "#core/index.ts";
+import { nanoToUsd, piecesMatch, windowStart } from "#core/index.ts";
 import type { KeyFilter, KeyList, KeyOrder } from "#ports/index.ts";
 import { cutPage, parseSortCursor, type SortPosition, sortCursorOf, sortedPage } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
-import { budgetOf, patternsOf } from "../database/scope-columns.ts";
+import { limitScope, patternsOf } from "../database/scope-columns.ts";
 import { consoleKeyOf, consoleKeys, keyStateOf } from "../keys/keys.ts";
 import { dayMs } from "../ledger/ledger-grains.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
@@ -332,20 +332,23 @@ function isVisible(row: Pick<SortRow, "person_id" | "owner_id">, { visiblePerson
 async function budgetShares(
   context: ReportContext,
   rows: readonly SortRow[],
-  { filter, order }: PageQuery,
+  { filter }: PageQuery,
 ): Promise<ReadonlyMap<string, number>> {
   const budgets = rows.flatMap((row) => {
-    const budget = budgetOf({ ...row, limits: "{}" });
-    return budget === null ? [] : [{ id: row.id, ...budget }];
+    const { budget } = limitScope("key", row.id, row.id, { budget: row.budget, limits: "{}" });
+    if (budget === null) return [];
+    // Reports read whole hours.
+    const since = startOfHour(windowStart(budget, filter.now));
+    return [{ id: row.id, usd: nanoToUsd(budget.nanoUsd), since }];
   });
-  const spent = new Map<BudgetPeriod, IdSums>();
-  for (const period of new Set(budgets.map((budget) => budget.period))) {
-    spent.set(period, await spendByKey(context, filter.workspaceId, order.periodStarts[period]));
+  const spent = new Map<number, IdSums>();
+  for (const since of new Set(budgets.map((budget) => budget.since))) {
+    spent.set(since, await spendByKey(context, filter.workspaceId, since));
     context.deadline.check();
   }
   return new Map(
-    budgets.map(({ id, usd, period }) => {
-      const used = nanoToUsd(spent.get(period)?.sumOf(id, "cost_nano_usd") ?? 0);
+    budgets.map(({ id, usd, since }) => {
+      const used = nanoToUsd(spent.get(since)?.sumOf(id, "cost_nano_usd") ?? 0);
       return [id, usd > 0 ? used / usd : Number.MAX_SAFE_INTEGER];
     }),
   );

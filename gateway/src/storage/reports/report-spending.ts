@@ -1,10 +1,13 @@
-import { bounds, personOfScope } from "#core/index.ts";
-import type { RecentCost, SpendingQuery, SpendingReport } from "#ports/index.ts";
-import { withoutIndex } from "../database/conditions.ts";
+import { sql } from "kysely";
+import { bounds, personOfScope, type ScopeKind } from "#core/index.ts";
+import type { RecentCost, SpendingQuery, SpendingReport, SpentAmount } from "#ports/index.ts";
+import { equalsGiven, withoutIndex } from "../database/conditions.ts";
 import type { Connection } from "../database/database.ts";
+import type { Row } from "../database/schema.ts";
 import { rollupsWithin, type SummedTimes, summedTimes } from "../ledger/ledger-day-reading.ts";
 import { dayMs, type TimeSpan } from "../ledger/ledger-grains.ts";
 import { endedSince } from "../ledger/ledger-reading.ts";
+import { hourMs } from "../ledger/ledger-rollup.ts";
 import { inOneSnapshot, type ReportContext } from "./report-context.ts";
 
 const columnOf = { workspace: "workspace_id", group: "group_id", person: "person_id", key: "key_id" } as const;
@@ -27,33 +30,92 @@ export async function spending(
   });
 }
 
-/** Keys and people have few rows, so no sums are used for them. */
-async function spentBy(
+/** An amount of money and when it was spent: an hour of sums, or the moment of an entry. */
+interface Spent {
+  readonly at: number;
+  readonly amount: number;
+}
+
+async function spentBy(context: ReportContext, summed: SummedTimes, query: SpendingQuery): Promise<SpentAmount> {
+  const { from, to, bucketMs } = query;
+  const end = to ?? Number.MAX_SAFE_INTEGER;
+  // The first and last part of an hour, for example of a month in India.
+  const firstHour = Math.ceil(from / hourMs) * hourMs;
+  const lastHour = to === null ? end : Math.floor(end / hourMs) * hourMs;
+  const isShort = bucketMs !== undefined && bucketMs < hourMs;
+  const ofEntries: TimeSpan[] = [{ from, to: isShort ? end : Math.min(firstHour, end) }];
+  if (!isShort && lastHour < end && lastHour >= firstHour) ofEntries.push({ from: lastHour, to: lastHour + hourMs });
+  const parts: Spent[] = [];
+  for (const span of ofEntries) if (span.from < span.to) parts.push(...(await entriesIn(context, query, span)));
+  if (!isShort) parts.push(...(await hoursSince(context, summed, query, ofEntries)));
+  let [amount, later] = [0, 0];
+  const buckets = new Map<number, number>();
+  for (const { at, amount: spent } of parts) {
+    if (at >= end) later += spent;
+    else amount += spent;
+    if (bucketMs !== undefined) add(buckets, at - (at % bucketMs), spent);
+  }
+  return { amount, later, ...(bucketMs === undefined ? {} : { buckets: [...buckets] }) };
+}
+
+function add(sums: Map<number, number>, at: number, amount: number): void {
+  sums.set(at, (sums.get(at) ?? 0) + amount);
+}
+
+/** Sums of whole hours, except those that are read from entries. Keys and people have few rows, so no sums are used for them. */
+async function hoursSince(
   { connection, flavour }: ReportContext,
   summed: SummedTimes,
-  ask: SpendingQuery,
-): Promise<SpendingReport["spent"][number]> {
-  const { kind, id, from, to } = ask;
+  { kind, id, from, to, bucketMs }: SpendingQuery,
+  ofEntries: readonly TimeSpan[],
+): Promise<readonly Spent[]> {
   const end = to ?? Number.MAX_SAFE_INTEGER;
   const isOne = kind === "key" || kind === "person";
-  const column = columnOf[kind];
-  const [workspaceId, personId] = kind === "person" ? personOfScope(id) : [null, null];
-  const row = await rollupsWithin(connection, flavour, {
-    span: { from, to: Number.MAX_SAFE_INTEGER },
-    summed: isOne ? noSums : { ...summed, days: summed.days.flatMap((run) => splitAt(run, end)) },
-    needed: column === "person_id" ? ["workspace_id", column] : ["group_id", column],
+  const days = bucketMs === undefined ? summed.days.flatMap((run) => splitAt(run, end)) : [];
+  const length = sql.lit(bucketMs ?? 1);
+  const at =
+    bucketMs === undefined
+      ? sql<number>`case when hour < ${sql.lit(end)} then 0 else ${sql.lit(end)} end`
+      : sql<number>`hour - hour % ${length}`;
+  let rows = rollupsWithin(connection, flavour, {
+    span: { from: Math.ceil(from / hourMs) * hourMs, to: Number.MAX_SAFE_INTEGER },
+    summed: isOne ? noSums : { ...summed, days },
+    needed: columnOf[kind] === "person_id" ? ["workspace_id", "person_id"] : ["group_id", columnOf[kind]],
     columns: ["hour", "cost_nano_usd"],
-    filter: (rows) =>
-      workspaceId === null
-        ? rows.where(column, "=", id)
-        : rows.where("person_id", "=", personId).where("workspace_id", "=", workspaceId),
-  })
-    .select((eb) => [
-      eb.fn.sum<number | null>("cost_nano_usd").filterWhere("hour", "<", end).as("amount"),
-      eb.fn.sum<number | null>("cost_nano_usd").filterWhere("hour", ">=", end).as("later"),
-    ])
-    .executeTakeFirst();
-  return { amount: Number(row?.amount ?? 0), later: Number(row?.later ?? 0) };
+    filter: (all) => all.where((eb) => eb.and(scopeFilter(kind, id))),
+  });
+  for (const span of ofEntries.slice(1)) rows = rows.where("hour", "!=", span.from);
+  const sums = await rows
+    .select(at.as("at"))
+    .select((eb) => eb.fn.sum<number>("cost_nano_usd").as("amount"))
+    .groupBy("at")
+    .execute();
+  return sums.map((sum) => ({ at: Number(sum.at), amount: Number(sum.amount) }));
+}
+
+/** By minute. */
+async function entriesIn(
+  { connection }: ReportContext,
+  { kind, id }: SpendingQuery,
+  { from, to }: TimeSpan,
+): Promise<readonly Spent[]> {
+  const sums = await connection
+    .selectFrom("ledger")
+    .select(sql<number>`at - at % 60000`.as("minute"))
+    .select((eb) => eb.fn.sum<number>("cost_nano_usd").as("amount"))
+    .where("at", ">=", from)
+    .where("at", "<", to)
+    .where("cost_nano_usd", ">", 0)
+    .where((eb) => eb.and(scopeFilter(kind, id)))
+    .groupBy("minute")
+    .execute();
+  return sums.map(({ minute, amount }) => ({ at: Number(minute), amount: Number(amount) }));
+}
+
+function scopeFilter(kind: ScopeKind, id: string) {
+  if (kind !== "person") return equalsGiven<Row<"usage_rollups">>({ [columnOf[kind]]: id });
+  const [workspaceId, personId] = personOfScope(id);
+  return equalsGiven<Row<"usage_rollups">>({ workspace_id: workspaceId, person_id: personId });
 }
 
 const noSums: SummedTimes = { days: [], hours: [] };

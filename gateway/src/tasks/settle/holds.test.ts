@@ -31,6 +31,7 @@ async function spentAfter(end: (holds: Holds) => unknown, isShared: boolean): Pr
     hold: async (_id, claims) => counter.reserve(claims),
     endHold: async () => true,
     sampleHolds: async () => [],
+    budgetKeys: async () => [],
     releaseOwner: async () => undefined,
     ledgerLagMs: 0,
   };
@@ -58,6 +59,7 @@ test("releases the hold of a task that was never stored", async () => {
     hold: () => Promise.reject(new Error("nothing is held here")),
     endHold: async (id) => freed.push(id) > 0,
     sampleHolds: async () => held,
+    budgetKeys: async () => [],
     releaseOwner: async () => undefined,
     ledgerLagMs: 0,
   };

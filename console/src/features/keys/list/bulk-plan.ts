@@ -48,7 +48,8 @@ function isSameLimits(one: LimitsConfig, other: LimitsConfig): boolean {
 }
 
 function isSameBudget(one: BudgetConfig | null, other: BudgetConfig | null): boolean {
-  return one?.usd === other?.usd && one?.period === other?.period && isShadow(one) === isShadow(other);
+  const members = ["usd", "period", "time_zone", "rolling"] as const;
+  return members.every((member) => one?.[member] === other?.[member]) && isShadow(one) === isShadow(other);
 }
 
 function isShadow(config: LimitsConfig | BudgetConfig | null): boolean {

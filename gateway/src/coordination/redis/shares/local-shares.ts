@@ -159,7 +159,9 @@ export class LocalShares {
     if (share === undefined) return { used, limit: claim.limit, freeInMs, ...(held === undefined ? {} : { held }) };
     const atMs = this.#clock.monotonic();
     share.recordState(used, freeInMs, held ?? 0, atMs);
-    return stateOf(share, claim, atMs);
+    const state = stateOf(share, claim, atMs);
+    // What is idle in shares has no part in what leaves a rolling window.
+    return claim.rollingFrom === undefined ? state : { ...state, freeInMs };
   }
 
   /** Returns what is idle in shares that are too small for their claims, before these are reserved in Redis. */
