@@ -49,7 +49,7 @@ export const policyFields = {
   split_by: policySplitSchema.optional(),
 };
 
-/** A budget of its own: for calls that fit all members of `match`. */
+/** A separate budget for the calls that fit all members of `match`. */
 export const budgetPolicySchema = z
   .strictObject({
     ...policyFields,

@@ -69,7 +69,7 @@ export const overSchema = z
 export const increaseSchema = z
   .strictObject({
     usd: usd.positive().describe("USD in addition, in each period."),
-    until: z.iso.datetime({ offset: true }).describe("When it ends by itself."),
+    until: z.iso.datetime({ offset: true }).describe("When it ends."),
     reason: z.string().trim().min(1).max(500),
   })
   .describe("A temporary increase.");

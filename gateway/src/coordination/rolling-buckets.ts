@@ -31,7 +31,7 @@ export class RollingBuckets {
 
   /**
    * Milliseconds from the start of the running bucket until enough has left the window for the claim's least amount, or until some has
-   * if that is free now. 0: what is spent does not suffice for that.
+   * if that is free now. 0: holds are in the way.
    */
   freeInMs({ limit, least, windowMs, rollingFrom = 0 }: Claim, used: number): number {
     let missing = Math.max(1, used + Math.max(1, least) - limit);

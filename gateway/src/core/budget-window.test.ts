@@ -55,7 +55,7 @@ test("days of a time zone have 23 or 25 hours when its clocks change", () => {
   expect(span(week, at("2026-11-01T05:30:00Z"))).toEqual(["2026-10-26T04:00:00.000Z", "2026-11-02T05:00:00.000Z"]);
 });
 
-test("a day whose midnight is skipped begins when clocks jump, and one whose midnight comes twice begins with the first", () => {
+test("a day begins when clocks jump over its midnight, and with the first of two midnights", () => {
   // Beirut skips 00:00 to 01:00 in March; Havana shows 00:00 to 01:00 twice in November.
   const beirut = { period: "day", timeZone: "Asia/Beirut" } as const;
   expect(periodStart(beirut, at("2026-03-29T12:00:00Z"))).toBe(at("2026-03-28T22:00:00Z"));

@@ -56,7 +56,7 @@ function zoneSpan(period: BudgetPeriod, timeZone: string, nowMs: number): Span {
   }
   const startOf = (later: number): number => momentOf(zone, localStart(period, local, later));
   const endMs = startOf(1);
-  // Clocks that were set back over midnight show the end of the period before once more.
+  // Clocks that were set back over midnight repeat the end of the earlier period.
   return nowMs < endMs ? { startMs: startOf(0), endMs } : { startMs: endMs, endMs: startOf(2) };
 }
 
@@ -73,8 +73,8 @@ function localStart(period: BudgetPeriod, local: number, later: number): number 
 }
 
 /**
- * The buckets of rolling windows, in milliseconds. A window counts the running bucket and those that began within its length, so it is
- * up to one bucket longer than its name says. Buckets of an hour and more are whole hours, which the ledger sums.
+ * The buckets of rolling windows, in milliseconds. A window counts the running bucket and all that began within its length, up to
+ * one bucket more than its name. Buckets of an hour and more are whole hours, which the ledger sums.
  */
 const rollingBuckets: Readonly<Record<Exclude<BudgetPeriod, "total">, RollingBuckets>> = {
   hour: { windowMs: hourMs, bucketMs: 60_000 },

@@ -16,7 +16,7 @@ export interface RateLimits {
   readonly enforce?: boolean;
 }
 
-/** The time whose spending a budget counts. */
+/** The time of which a budget counts the spending. */
 export interface BudgetWindow {
   readonly period: BudgetPeriod;
   /** IANA name of the time zone that calendar periods follow. Absent: UTC. */

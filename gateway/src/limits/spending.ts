@@ -297,7 +297,7 @@ export function scopesOfCall(call: CallOwners): readonly (readonly [ScopeKind, s
 
 type CallOwners = Pick<Cost, "workspaceId" | "groupId" | "personId" | "keyId">;
 
-/** Windows that a budget of a process that died may have, beside those that this one counts. */
+/** Windows of budgets that a dead process may have counted, in addition to windows that this one counts. */
 const usualWindows = ["day", "week", "month", "total"] as const;
 
 /** Readings that run one after the other. */

@@ -36,7 +36,7 @@ export function rollingTests(createCounter: () => Promise<{ clock: FakeClock; co
     return counter;
   };
 
-  test("counts what was spent in a rolling window until its bucket leaves, and says when enough does", async () => {
+  test("counts spending in a rolling window until its bucket leaves, and returns when enough does", async () => {
     const counter = await loaded([[0, 30]]);
     await counter.spend(key, -hourMs, cost("a", 40, 10));
     await counter.spend(key, -hourMs, cost("b", 20, 10));
