@@ -160,7 +160,7 @@ describe("settings of a provider", () => {
         "providers: [{ id: a, kind: azure-openai, base_url: 'https://a.example', settings: { x: 1, api_verson: y } }]",
       ),
     ).toEqual([
-      "1 providers[0].settings.x: the provider type azure-openai has no setting `x`; it has resource, api_version, endpoints, forward_headers, objects, fetches_urls, reasoning, pass_members, pass_through, cost_source, proxy, ca, client_certificate, client_key",
+      "1 providers[0].settings.x: the provider type azure-openai has no setting `x`; it has resource, api_version, auth, tenant_id, client_id, client_secret, identity_file, identity_certificate, identity_key, endpoints, forward_headers, objects, fetches_urls, reasoning, pass_members, pass_through, cost_source, proxy, ca, client_certificate, client_key",
       "1 providers[0].settings.api_verson: the provider type azure-openai has no setting `api_verson`; did you mean `api_version`?",
     ]);
     expect(await linesOf("providers: [{ id: a, kind: ark, api_key: k, settings: { mark_tasks: 'yes' } }]")).toEqual([

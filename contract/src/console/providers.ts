@@ -21,6 +21,7 @@ export const kindFieldSchema = z.object({
   help: z.string().nullable(),
   placeholder: z.string().nullable(),
   options: z.array(z.string()).nullable().describe("Choices of a `select` or `list` field."),
+  auths: z.array(z.string()).nullable().describe("Only for these choices of the field `auth`; null: for all."),
 });
 
 export const providerKindSchema = z.object({

@@ -26,6 +26,8 @@ export interface IssuerAnswer {
 /** The effects of a credential scheme. */
 export interface CredentialContext {
   readonly workload: Workload;
+  /** The account has its own certificate authorities. */
+  readonly trustsOthers: boolean;
   /** Unix milliseconds. */
   now(): number;
   /** Throws the Failure `noIdentity` if there is no answer. Answers of every status are returned. */
@@ -46,6 +48,7 @@ export function credentialContext(options: ContextOptions): CredentialContext {
   const { transport, clock, workload, network, mayReachPrivate = () => false, signal } = options;
   return {
     workload,
+    trustsOthers: network?.authorities !== undefined,
     now: () => clock.now(),
     async send({ to, method = "GET", url, headers = {}, body, reach }) {
       const isMachine = reach === "machine";

@@ -1,4 +1,5 @@
 import type { CredentialContext } from "./context.ts";
+import { requireOwnTrust } from "./machine-identity.ts";
 import { noIdentity } from "./unusable.ts";
 
 /**
@@ -6,10 +7,12 @@ import { noIdentity } from "./unusable.ts";
  * account's settings and must be among the operator's secret references; null: the file that the variable names.
  */
 export async function identityToken(
-  { workload }: CredentialContext,
+  context: CredentialContext,
   path: string | null,
   variables: readonly string[],
 ): Promise<string> {
+  const { workload } = context;
+  requireOwnTrust(context);
   const named = variables.map((name) => workload.variable(name)).find((value) => value !== null) ?? null;
   const file = path ?? named;
   if (file === null) {
@@ -19,7 +22,7 @@ export async function identityToken(
   if (file !== named && !workload.allowsReference(`file://${file}`)) {
     throw noIdentity("SLUICE_SECRET_REFERENCES does not allow the provider's identity_file.");
   }
-  const token = await readText({ workload }, file, "The file with the identity token");
+  const token = await readText(context, file, "The file with the identity token");
   if (token === "") throw noIdentity("The file with the identity token is empty.");
   if (token.length > tokenCharactersMax) throw noIdentity("The file with the identity token is too large for a token.");
   return token;

@@ -10,7 +10,11 @@
  */
 export { type AwsIdentity, awsKeys } from "./aws/aws-identity.ts";
 export { signAwsRequest } from "./aws/sign.ts";
+export { type AzureIdentity, azureToken } from "./azure/azure-identity.ts";
 export { type CredentialContext, credentialContext, type IssuerAnswer, type IssuerRequest } from "./context.ts";
+export { externalAccountToken } from "./google/external-account.ts";
+export { metadataToken } from "./google/metadata.ts";
 export { serviceAccountToken } from "./google/service-account.ts";
 export { type AwsKeys, type Issued, type ShortLived, secretsIn } from "./issued.ts";
+export { requireMachine, requireVendor } from "./machine-identity.ts";
 export { noIdentity, unusableCredential } from "./unusable.ts";

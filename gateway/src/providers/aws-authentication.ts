@@ -19,10 +19,10 @@ export const awsAuthFields = {
       placeholder: "arn:aws:iam::123456789012:role/sluice",
     }),
     settingField("external_id", "External ID", { help: "Only if the role's trust policy requires one." }),
-    identityFileField("For web_identity. Leave empty to use AWS_WEB_IDENTITY_TOKEN_FILE."),
-    settingField("trust_anchor_arn", "Trust anchor ARN", { help: "For roles_anywhere." }),
-    settingField("profile_arn", "Profile ARN", { help: "For roles_anywhere." }),
-    ...identityCertificateFields,
+    identityFileField("Leave empty to use AWS_WEB_IDENTITY_TOKEN_FILE.", ["web_identity"]),
+    settingField("trust_anchor_arn", "Trust anchor ARN", { auths: ["roles_anywhere"] }),
+    settingField("profile_arn", "Profile ARN", { auths: ["roles_anywhere"] }),
+    ...identityCertificateFields(["roles_anywhere"]),
   ],
 } as const;
 

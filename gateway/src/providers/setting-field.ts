@@ -8,6 +8,8 @@ export interface SettingField {
   readonly placeholder: string | null;
   /** Choices of a select or a list. */
   readonly options: readonly string[] | null;
+  /** Only for these choices of `auth`; null: for all. */
+  readonly auths: readonly string[] | null;
   /** Changes where requests go: a stored secret must be entered again when it changes. */
   readonly setsDestination: boolean;
 }
@@ -33,17 +35,18 @@ export function settingField(
     help: null,
     placeholder: null,
     options: null,
+    auths: null,
     setsDestination: false,
     ...more,
   };
 }
 
 /** An access key that signs requests, with the token of temporary credentials. */
-export function signingFields(what: string): readonly SettingField[] {
+export function signingFields(what: string, auths: SettingField["auths"] = null): readonly SettingField[] {
   return [
-    settingField("access_key_id", "Access key ID", { help: `${what} Requires the secret access key.` }),
-    settingField("secret_access_key", "Secret access key", { type: "secret" }),
-    settingField("session_token", "Session token", { type: "secret", help: "Only for temporary credentials." }),
+    settingField("access_key_id", "Access key ID", { help: `${what} Requires the secret access key.`, auths }),
+    settingField("secret_access_key", "Secret access key", { type: "secret", auths }),
+    settingField("session_token", "Session token", { type: "secret", help: "Only for temporary credentials.", auths }),
   ];
 }
 
@@ -53,20 +56,24 @@ export function authField(options: readonly string[], help: string): SettingFiel
 }
 
 /** For tokens that the machine renews, such as a projected service account token of Kubernetes. */
-export function identityFileField(help: string): SettingField {
+export function identityFileField(help: string, auths: readonly string[]): SettingField {
   return settingField("identity_file", "File with the identity token", {
     help,
+    auths,
     placeholder: "/var/run/secrets/tokens/sluice",
   });
 }
 
 /** A certificate that proves the account's identity to an issuer of tokens. */
-export const identityCertificateFields: readonly SettingField[] = [
-  settingField("identity_certificate", "Identity certificate", {
-    help: "PEM: the certificate, then intermediate ones. Requires its key.",
-  }),
-  settingField("identity_key", "Identity key", { type: "secret", help: "PEM, not encrypted." }),
-];
+export function identityCertificateFields(auths: readonly string[]): readonly SettingField[] {
+  return [
+    settingField("identity_certificate", "Identity certificate", {
+      help: "PEM: the certificate, then intermediate ones. Requires its key.",
+      auths,
+    }),
+    settingField("identity_key", "Identity key", { type: "secret", help: "PEM, not encrypted.", auths }),
+  ];
+}
 
 export const betasField = settingField("betas", "Forwarded betas", {
   type: "list",

@@ -1,5 +1,7 @@
+import type { Provider } from "#core/index.ts";
 import { type CredentialContext, credentialContext } from "#credentials/index.ts";
 import type { Clock, OutboundRequest, Workload } from "#ports/index.ts";
+import { networkOf } from "#providers/index.ts";
 import { transportOf } from "../sending-transport.ts";
 
 /** An issuer's server as a function, so that it can also be served on a port. */
@@ -10,6 +12,7 @@ export function contextOf(
   issuers: Readonly<Record<string, Issuer>>,
   workload: Workload,
   clock: Clock,
+  provider: Provider | null = null,
 ): CredentialContext & { readonly sent: OutboundRequest[] } {
   const sent: OutboundRequest[] = [];
   const transport = transportOf(async (request) => {
@@ -25,6 +28,12 @@ export function contextOf(
     const body = { read: async () => null, readAll: async () => bytes, cancel: () => {} };
     return { status: answer.status, headers: answer.headers, body };
   });
-  const context = credentialContext({ transport, clock, workload, signal: new AbortController().signal });
+  const context = credentialContext({
+    transport,
+    clock,
+    workload,
+    network: provider === null ? undefined : networkOf(provider),
+    signal: new AbortController().signal,
+  });
   return { ...context, sent };
 }

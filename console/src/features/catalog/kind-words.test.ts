@@ -20,6 +20,7 @@ const field = (name: string, label: string, help: string | null): ProviderKindFo
   help,
   placeholder: null,
   options: null,
+  auths: null,
 });
 
 test("provider types and settings without a translation keep the gateway's English", () => {

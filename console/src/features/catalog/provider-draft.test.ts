@@ -20,6 +20,7 @@ const field = (name: string, type: ProviderKindForm["fields"][number]["type"], r
   help: null,
   placeholder: null,
   options: null,
+  auths: null,
 });
 
 const form: ProviderKindForm = {

@@ -1,5 +1,6 @@
 import { type BodyInput, type ConsoleProvider, type ProviderKindForm, providerSchema } from "@sluice/contract";
 import { t } from "../../language/areas/catalog.ts";
+import { usesApiKey } from "./auth-choice.ts";
 import type { Faults } from "./use-faults.ts";
 
 type Field = ProviderKindForm["fields"][number];
@@ -88,7 +89,8 @@ export function draftFaults(
   const isNew = stored === null;
   if (isNew) tell("id", idFault(draft.id, usedIds));
   tell("base_url", addressFault(draft, form));
-  if (draft.apiKey.how === "set" && draft.apiKey.text === "" && (!isNew || form.api_key === "required")) {
+  const needsKey = form.api_key === "required" && usesApiKey(form, draft.settings);
+  if (draft.apiKey.how === "set" && draft.apiKey.text === "" && (!isNew || needsKey)) {
     tell("api_key", t("catalog.provider.apiKeyMissing"));
   }
   for (const field of form.fields) tell(`settings.${field.name}`, settingFault(draft, field, isNew));

@@ -2,6 +2,7 @@ import { Select, Stack, TextInput } from "@mantine/core";
 import type { ProviderKindForm } from "@sluice/contract";
 import { t } from "../../language/areas/catalog.ts";
 import { AddressFields } from "./address-fields.tsx";
+import { fieldsFor, usesApiKey } from "./auth-choice.ts";
 import { MoreFields } from "./more-fields.tsx";
 import { type ProviderDraft, withSetting } from "./provider-draft.ts";
 import { SecretInput } from "./secret-input.tsx";
@@ -49,7 +50,7 @@ const advancedSettings: ReadonlySet<string> = new Set([
 export function ProviderFields(props: ProviderFieldsProps) {
   const { draft, onChange, form, isNew, stored, fault, disabled = false } = props;
   const change = (part: Partial<ProviderDraft>) => onChange({ ...draft, ...part });
-  const fields = form?.fields ?? [];
+  const fields = form === null ? [] : fieldsFor(form, draft.settings, stored?.settings);
   const settingInput = (field: ProviderKindForm["fields"][number]) => (
     <SettingInput
       key={field.name}
@@ -76,7 +77,7 @@ export function ProviderFields(props: ProviderFieldsProps) {
           error={fault("id")}
         />
       )}
-      {(form === null || form.api_key !== "none") && (
+      {(form === null || stored?.apiKey === true || usesApiKey(form, draft.settings)) && (
         <SecretInput
           label={t("catalog.provider.apiKey")}
           help={form?.api_key_help}

@@ -107,6 +107,17 @@ export const kinds: ProviderWords = {
     auth: {
       label: "认证方式",
     },
+    tenant_id: {
+      label: "租户 ID",
+      help: "应用注册所在的目录。使用 workload_identity 时留空则使用 AZURE_TENANT_ID。",
+    },
+    client_id: {
+      label: "客户端 ID",
+      help: "应用程序，或用户分配的托管标识。留空则使用机器自身的身份。",
+    },
+    client_secret: {
+      label: "客户端密码",
+    },
     role_arn: {
       label: "角色 ARN",
       help: "要代入的角色。留空则直接使用最初的凭证。",
@@ -120,11 +131,9 @@ export const kinds: ProviderWords = {
     },
     trust_anchor_arn: {
       label: "信任锚 ARN",
-      help: "用于 roles_anywhere。",
     },
     profile_arn: {
       label: "配置文件 ARN",
-      help: "用于 roles_anywhere。",
     },
     identity_certificate: {
       label: "身份证书",
@@ -184,6 +193,16 @@ export const kinds: ProviderWords = {
     "azure-openai": {
       baseUrl: "资源的终结点，例如 https://NAME.openai.azure.com。留空则按资源名称确定。",
       apiKey: "资源的密钥 1 或密钥 2，位于“密钥和终结点”。",
+      setting: {
+        auth: {
+          label: "认证方式",
+          help: "api_key：资源的密钥。其余方式使用 Microsoft Entra ID 的令牌：managed_identity 和 workload_identity 使用网关所在机器的身份，client_certificate 和 client_secret 使用应用注册。默认：api_key。",
+        },
+        identity_file: {
+          label: "身份令牌文件",
+          help: "留空则使用 AZURE_FEDERATED_TOKEN_FILE。",
+        },
+      },
     },
     bedrock: {
       baseUrl: "留空则由地域决定。使用 VPC 终端节点时填写其地址。",
@@ -199,13 +218,19 @@ export const kinds: ProviderWords = {
         },
         identity_file: {
           label: "身份令牌文件",
-          help: "用于 web_identity。留空则使用 AWS_WEB_IDENTITY_TOKEN_FILE。",
+          help: "留空则使用 AWS_WEB_IDENTITY_TOKEN_FILE。",
         },
       },
     },
     vertex: {
       baseUrl: "留空则由位置决定。",
-      apiKey: "服务账号密钥的完整 JSON 文本，或访问令牌。",
+      apiKey: "服务账号密钥或外部账号的完整 JSON 文本，或访问令牌。",
+      setting: {
+        auth: {
+          label: "认证方式",
+          help: "api_key：服务账号密钥、外部账号（工作负载身份联合）或访问令牌。metadata：机器、Pod 或 Cloud Run 服务的服务账号。默认：api_key。",
+        },
+      },
     },
     ark: {
       title: "火山方舟",

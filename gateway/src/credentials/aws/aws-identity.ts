@@ -1,6 +1,7 @@
 import type { CredentialContext } from "../context.ts";
 import { identityToken } from "../identity-file.ts";
 import type { AwsKeys, Issued } from "../issued.ts";
+import { requireMachine } from "../machine-identity.ts";
 import { noIdentity, unusableCredential } from "../unusable.ts";
 import { containerKeys, hasContainerService } from "./container.ts";
 import { instanceRoleKeys } from "./instance-role.ts";
@@ -49,9 +50,7 @@ async function firstKeys(identity: AwsIdentity, context: CredentialContext): Pro
     if (keys === null) throw unusableCredential("The provider has no AWS credentials or no region.");
     return { issued: { credential: keys, expiresInMs: Number.POSITIVE_INFINITY }, role: null };
   }
-  if (!context.workload.allowsCloud("aws")) {
-    throw noIdentity("SLUICE_CLOUD_IDENTITY does not allow providers to use the machine's AWS identity.");
-  }
+  requireMachine(context, "aws");
   switch (auth) {
     case "web_identity":
       return webIdentity(identity, context);

@@ -15,13 +15,18 @@ interface SignOptions {
   readonly keys: AwsKeys;
   /** Unix milliseconds. */
   readonly now: number;
+  /** Default: the body's digest is a header. */
+  readonly sendsDigest?: boolean;
 }
 
 /**
  * Signs a request for AWS (Signature Version 4). Signs only the headers that the gateway controls: host, content type and
  * Amazon's own.
  */
-export async function signAwsRequest(request: SignableRequest, { service, region, keys, now }: SignOptions) {
+export async function signAwsRequest(
+  request: SignableRequest,
+  { service, region, keys, now, sendsDigest = true }: SignOptions,
+): Promise<void> {
   // Loaded on first use to keep startup fast.
   const [{ SignatureV4 }, { Sha256 }] = await Promise.all([
     import("@smithy/signature-v4"),
@@ -32,6 +37,7 @@ export async function signAwsRequest(request: SignableRequest, { service, region
     service,
     region,
     sha256: Sha256,
+    applyChecksum: sendsDigest,
     credentials: { accessKeyId, secretAccessKey, ...(sessionToken === null ? {} : { sessionToken }) },
   });
   const url = new URL(request.url);
@@ -43,7 +49,11 @@ export async function signAwsRequest(request: SignableRequest, { service, region
       hostname: url.hostname,
       path: url.pathname,
       query: queryOf(url),
-      headers: { ...signable(request.headers), host: url.host, "x-amz-content-sha256": digest },
+      headers: {
+        ...signable(request.headers),
+        host: url.host,
+        ...(sendsDigest ? { "x-amz-content-sha256": digest } : {}),
+      },
     },
     { signingDate: new Date(now) },
   );
@@ -67,11 +77,11 @@ function queryOf({ searchParams }: URL): Record<string, string | string[]> {
 /** The transport may add other headers, which are not signed. */
 function signable(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers).filter(
-      ([name]) => name === "content-type" || name === "x-amz-target" || name.startsWith("x-amzn-bedrock-"),
-    ),
+    Object.entries(headers).filter(([name]) => signedNames.has(name) || name.startsWith("x-amzn-bedrock-")),
   );
 }
+
+const signedNames: ReadonlySet<string> = new Set(["content-type", "x-amz-target", "x-goog-cloud-target-resource"]);
 
 /** The native hash is a hundred times faster than the signer's. Yields to other work after each megabyte. */
 async function bodyDigest(body: Uint8Array | null): Promise<string> {

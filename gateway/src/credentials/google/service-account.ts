@@ -1,8 +1,9 @@
 import { createPrivateKey, sign } from "node:crypto";
 import type { Failure } from "#core/index.ts";
-import { type JsonObject, numberOf, parseObject, textOf } from "#protocols/index.ts";
-import type { CredentialContext, IssuerAnswer } from "../context.ts";
+import { type JsonObject, textOf } from "#protocols/index.ts";
+import type { CredentialContext } from "../context.ts";
 import type { Issued } from "../issued.ts";
+import { base64Url, readAccessToken } from "../oauth.ts";
 import { unusableCredential } from "../unusable.ts";
 
 export const cloudPlatformScope = "https://www.googleapis.com/auth/cloud-platform";
@@ -23,17 +24,6 @@ export async function serviceAccountToken(context: CredentialContext, document: 
   if (issued !== null) return issued;
   throw unusableCredential("Google returned no access token for the provider's service account.");
 }
-
-/** The answer of an OAuth token endpoint (RFC 6749, 5.1); null if it has no token. `expires_in` may be a text. */
-export function readAccessToken(answer: Pick<IssuerAnswer, "status" | "text">): Issued<string> | null {
-  const body = parseObject(answer.text) ?? {};
-  const token = textOf(body["access_token"]);
-  if (answer.status !== 200 || token === null || token === "") return null;
-  const seconds = numberOf(body["expires_in"]) ?? Number(textOf(body["expires_in"]) ?? usualSeconds);
-  return { credential: token, expiresInMs: (Number.isNaN(seconds) ? usualSeconds : seconds) * 1_000 };
-}
-
-const usualSeconds = 3_600;
 
 interface ServiceAccount {
   readonly email: string;
@@ -72,8 +62,4 @@ function signedJwt({ email, keyId, privateKey, tokenUri }: ServiceAccount, nowSe
 
 function unusable(): Failure {
   return unusableCredential("The provider's service account key cannot be used.");
-}
-
-export function base64Url(text: string): string {
-  return Buffer.from(text, "utf8").toString("base64url");
 }

@@ -1,8 +1,9 @@
 import { Failure, type Provider } from "#core/index.ts";
+import { authorizeAzure, azureAuthFields, azureAuthProblem, azureTokens } from "../azure-authentication.ts";
 import { dropBase64Format } from "../chat-quirks.ts";
 import { defineKind } from "../define-kind.ts";
 import type { BadAnswer, Lane, OutboundDraft } from "../kind.ts";
-import { authorizeWith, classifyOpenAiShaped, openaiErrorCode } from "../openai-shaped.ts";
+import { classifyOpenAiShaped, openaiErrorCode } from "../openai-shaped.ts";
 import { openaiFactors } from "../price-factors.ts";
 import { openaiModels } from "../reasoning/openai-models.ts";
 import { settingField } from "../setting-field.ts";
@@ -44,6 +45,7 @@ export const azureOpenai = defineKind({
       help: "The version of the dated API, such as 2024-10-21. Leave empty for the v1 API.",
       placeholder: "2024-10-21",
     }),
+    ...azureAuthFields,
   ],
   priceFactors: openaiFactors,
   // Microsoft's model router picks the model.
@@ -70,14 +72,16 @@ export const azureOpenai = defineKind({
     },
     { ...imageEdits, adjust: dated(imageEdits, true) },
   ],
-  checkSettings: (provider) => nameProblem(provider, "resource") ?? nameProblem(provider, "api_version"),
+  checkSettings: (provider) =>
+    nameProblem(provider, "resource") ?? nameProblem(provider, "api_version") ?? azureAuthProblem(provider),
   baseUrlOf: (provider) => {
     const resource = settingText(provider, "resource");
     return resource === null ? null : `https://${resource}.openai.azure.com/openai/v1`;
   },
   rootOf: versionedRoot,
   video: soraVideo(versionedRoot),
-  authorize: authorizeWith("api-key"),
+  tokens: azureTokens,
+  authorize: authorizeAzure,
   classify: classifyAzure,
 });
 

@@ -27,7 +27,7 @@ export const bedrock = defineKind({
   fields: [
     settingField("region", "Region", { required: true, placeholder: "us-east-1", setsDestination: true }),
     awsAuthFields.auth,
-    ...signingFields("For an IAM user or role that may invoke models, without a Bedrock API key."),
+    ...signingFields("For an IAM user or role that may invoke models, without a Bedrock API key.", ["access_key"]),
     ...awsAuthFields.more,
     betasField,
   ],

@@ -2,7 +2,7 @@ import type { Provider } from "#core/index.ts";
 import { editBody, innerRequest, type Warn } from "#protocols/index.ts";
 import { betasFor, parseBetas, vertexBetas } from "../cloud-betas.ts";
 import { defineKind } from "../define-kind.ts";
-import { googleTokens } from "../google-authentication.ts";
+import { googleAuthField, googleTokens } from "../google-authentication.ts";
 import { classifyGoogleShaped } from "../google-shaped.ts";
 import type { AuthorizeOptions, OutboundDraft } from "../kind.ts";
 import { googleFactors } from "../price-factors.ts";
@@ -17,14 +17,14 @@ const claude = "/publishers/anthropic/models";
 
 /**
  * Google's and Anthropic's models on Google Cloud. `settings.location` defaults to global. `api_key` is the JSON key of a
- * service account, or an access token.
+ * service account or external account, or an access token.
  */
 export const vertex = defineKind({
   id: "vertex",
   title: "Google Vertex AI",
   baseUrl: null,
   baseUrlHelp: "Leave empty to use the location.",
-  apiKeyHelp: "The JSON key of a service account, or an access token.",
+  apiKeyHelp: "The JSON key of a service account, the JSON of an external account, or an access token.",
   fields: [
     settingField("project", "Project", { required: true, help: "Its ID.", placeholder: "my-project-123456" }),
     settingField("location", "Location", {
@@ -32,6 +32,7 @@ export const vertex = defineKind({
       placeholder: "us-central1",
       setsDestination: true,
     }),
+    googleAuthField,
     settingField("storage_uri", "Video bucket", { placeholder: "gs://bucket/prefix" }),
     betasField,
   ],
