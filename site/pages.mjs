@@ -13,6 +13,7 @@ const groups = [
     "Guides",
     docs(
       ...["guides/team-budgets", "guides/failover", "guides/batches", "guides/guardrails", "guides/files"],
+      "rehearsal",
       "guides/ldap-saml",
       "guides/from-litellm",
     ),

@@ -5,4 +5,5 @@ export * from "./config-fields.ts";
 export * from "./config-limits.ts";
 export * from "./config-people.ts";
 export * from "./guardrail-fields.ts";
+export * from "./rehearsed-change.ts";
 export * from "./rights-rules.ts";

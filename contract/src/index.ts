@@ -19,6 +19,7 @@ export * from "./model-type.ts";
 export * from "./names.ts";
 export * from "./openapi.ts";
 export * from "./provider-kinds.ts";
+export * from "./rehearsed-change.ts";
 export * from "./request-fields.ts";
 export * from "./settings-table.ts";
 export * from "./usage-classes.ts";

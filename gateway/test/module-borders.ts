@@ -43,6 +43,7 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
     "identity",
     "storage",
   ],
+  rehearsal: ["coordination", "identity", "limits", "routing", "storage", "system"],
   alerts: ["directory", "limits", "tasks", "storage"],
   api: ["batches", "tasks", "relay", "bodies", "assets", "files", "identity", "protocols", "http-server", "http1"],
   admin: [
@@ -60,6 +61,7 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
     "batches",
     "assets",
     "files",
+    "rehearsal",
   ],
   storage: ["system"],
   coordination: [],
@@ -85,7 +87,8 @@ export const contractParts: ReadonlySet<string> = new Set([
 
 /** Additional entry points, and the only modules that may use them. */
 export const sideDoors: Readonly<Record<string, readonly string[]>> = {
-  "storage/tables.ts": ["directory", "alerts", "batches", "tasks", "assets", "files", "sign-in"],
+  "storage/tables.ts": ["directory", "alerts", "batches", "tasks", "assets", "files", "rehearsal", "sign-in"],
+  "storage/in-thread.ts": ["rehearsal"],
 };
 
 /** Modules that may use files, sockets, databases, and the runtime's server and clock. */
@@ -110,7 +113,7 @@ export const rootModules: ReadonlySet<string> = new Set(["cli", "main"]);
 export const layers: readonly (readonly [name: string, modules: readonly string[]])[] = [
   ["root", ["cli", "main"]],
   ["APIs", ["api", "admin"]],
-  ["flows", ["alerts", "batches", "tasks", "relay"]],
+  ["flows", ["rehearsal", "alerts", "batches", "tasks", "relay"]],
   [
     "domains",
     [

@@ -56,6 +56,8 @@ const candidates = [
   "22:00",
   "Europe/Berlin",
   "sampleRoutingKey0123",
+  // Nano-USD as text.
+  "1",
   "#0b7285",
   1,
   0.5,

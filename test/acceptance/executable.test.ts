@@ -137,7 +137,14 @@ test("the build contains every worker thread, each under a unique name", async (
   const { entriesOf } = await import("../../scripts/built-program.mjs");
   const names = entriesOf("executable.ts").map((file) => file.split("/").at(-1));
   expect(new Set(names).size).toBe(names.length);
-  for (const name of ["body-worker.ts", "drain-worker.ts", "report-worker.ts", "check-worker.ts", "explain-worker.ts"])
+  for (const name of [
+    "body-worker.ts",
+    "drain-worker.ts",
+    "report-worker.ts",
+    "check-worker.ts",
+    "explain-worker.ts",
+    "rehearsal-worker.ts",
+  ])
     expect(names).toContain(name);
 });
 

@@ -11,6 +11,7 @@ export const adminAreas: readonly string[] = [
   "price-list",
   "provider-kinds",
   "providers",
+  "rehearsals",
   "reset",
   "session",
   "settings",

@@ -16,6 +16,7 @@ import { peopleRoutes } from "./people.ts";
 import { playgroundShareRoutes } from "./playground-shares.ts";
 import { priceListRoutes } from "./price-list.ts";
 import { providerRoutes } from "./providers.ts";
+import { rehearsalRoutes } from "./rehearsals.ts";
 import { requestSessionRoutes } from "./request-sessions.ts";
 import { requestRoutes } from "./requests.ts";
 import { rightsRoutes } from "./rights.ts";
@@ -53,6 +54,7 @@ export const consoleRoutes = {
   ...guardrailRoutes,
   ...guardrailFindingRoutes,
   ...guardrailReplayRoutes,
+  ...rehearsalRoutes,
   ...settingsRoutes,
   ...rightsRoutes,
   ...agentRoutes,

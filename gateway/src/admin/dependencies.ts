@@ -23,6 +23,7 @@ import type {
   Vault,
 } from "#ports/index.ts";
 import type { ProviderProbe } from "#provider-client/index.ts";
+import type { Rehearsals } from "#rehearsal/index.ts";
 import type { Router } from "#routing/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
 import type { RequestTail } from "./tail/request-tail.ts";
@@ -68,6 +69,8 @@ export interface ConsoleDependencies {
   readonly assets: Assets;
   readonly objectStore: Pick<UpstreamObjectStore, "newest">;
   readonly workspaceFiles: Pick<Files, "list" | "totals" | "quota" | "get" | "open" | "delete">;
+  /** Loaded when they are first needed. */
+  readonly rehearsals: () => Promise<Rehearsals>;
   readonly batches: Pick<Batches, "find" | "page" | "facts" | "cancel" | "resultPart">;
   readonly probe: ProviderProbe;
   readonly tail: RequestTail;

@@ -22,6 +22,8 @@ interface MemoryCounterOptions {
   /** Default memoryCountersMax. */
   readonly countersMax?: number;
   readonly observer?: Pick<Observer, "log">;
+  /** Budgets are never evicted, because their spending cannot be read again. */
+  readonly keepsBudgets?: boolean;
 }
 
 export function createMemoryCounter(options: MemoryCounterOptions): MemoryCounter {
@@ -41,6 +43,7 @@ export class MemoryCounter implements Counter {
   readonly #clock: Clock;
   readonly #observer: Pick<Observer, "log"> | null;
   readonly #countersMax: number;
+  readonly #keepsBudgets: boolean;
   readonly #windows = new TallyTable<Window>();
   readonly #gauges = new TallyTable<Gauge>();
   readonly #budgets = new TallyTable<Budget>();
@@ -49,10 +52,11 @@ export class MemoryCounter implements Counter {
   #rejected = 0;
   #loggedMs = Number.NEGATIVE_INFINITY;
 
-  constructor({ clock, countersMax, observer }: MemoryCounterOptions) {
+  constructor({ clock, countersMax, observer, keepsBudgets = false }: MemoryCounterOptions) {
     this.#clock = clock;
     this.#observer = observer ?? null;
     this.#countersMax = countersMax ?? memoryCountersMax;
+    this.#keepsBudgets = keepsBudgets;
   }
 
   get outstanding(): number {
@@ -113,7 +117,8 @@ export class MemoryCounter implements Counter {
   }
 
   setSpending(key: string, periodStart: number, spent: Spending): void {
-    this.#budgets.find(key)?.load(periodStart, spent, this.#clock.monotonic());
+    const again = spent.again && !this.#keepsBudgets;
+    this.#budgets.find(key)?.load(periodStart, { ...spent, again }, this.#clock.monotonic());
   }
 
   spend(key: string, periodStart: number, cost: AttemptCost): boolean {

@@ -32,6 +32,7 @@ export {
 } from "./key-secret.ts";
 export {
   accessReason,
+  deniedBy,
   deploymentsReady,
   isGranted,
   type KeyAccess,

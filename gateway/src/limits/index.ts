@@ -20,3 +20,4 @@ export {
 } from "./limit-rule.ts";
 export type { Permit, RateStates, SpentBudget } from "./permit.ts";
 export { heldClaims, seedRates } from "./seed.ts";
+export type { SpendingSource } from "./spending.ts";

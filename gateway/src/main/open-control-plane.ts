@@ -16,6 +16,7 @@ import { type ApiDependencies, createAsKey, endpointsOf, untranslatedEndpointsOf
 import type { ConfigSnapshot } from "#core/index.ts";
 import { AgentSignIn, agentSettingsBy, createSetup, IssuerRecheck, type SharedSetup } from "#identity/index.ts";
 import { createMailer } from "#mail/index.ts";
+import type { Rehearsals } from "#rehearsal/index.ts";
 import { openStaticFiles, type StaticRoot } from "#storage/index.ts";
 import { isBuilt } from "#system/index.ts";
 import { webhookSecretOf, webhookSecretsOf } from "./control.ts";
@@ -102,6 +103,7 @@ export async function openControlPlane(
       ...media,
       workspaceFiles: media.files,
       ...alerts.parts,
+      rehearsals: openRehearsals(base),
       ...{ agentSignIn, agentSettings, callsUrl },
       certificateEndsAt: () => listeners.certificateEndsAt,
       gatewayProblems: () => [unready(), remark()].filter((problem) => problem !== null),
@@ -143,6 +145,23 @@ function openAgentSignIn({ control, metrics, observer, clock }: Base, { signIn }
     sluice_issuer_recheck_failures_total: () => recheck.counts.failed,
   });
   return new AgentSignIn({ ...control, randomBytes: (size) => randomBytes(size), recheck });
+}
+
+/** Rehearsals are rare, so their code is loaded with the first. */
+function openRehearsals({ control, configSnapshot, observer, clock, processes, ending }: Base) {
+  const { database, place, ids } = control;
+  let opened: Promise<Rehearsals> | null = null;
+  const open = async (): Promise<Rehearsals> => {
+    const { RehearsalStore, Rehearsals } = await import("#rehearsal/index.ts");
+    const slugOf = (id: string): string => configSnapshot.current.workspaces.get(id)?.slug ?? id;
+    const store = new RehearsalStore({ database, clock, ids, process: processes.instance.id, slugOf });
+    return new Rehearsals({ place, database, store, observer, configSnapshot: () => configSnapshot.current });
+  };
+  ending.defer("rehearsals", async () => await (await opened)?.close());
+  return (): Promise<Rehearsals> => {
+    opened ??= open();
+    return opened;
+  };
 }
 
 /** Derives the secret that signs alerts of the installation, in place of a workspace's id. */

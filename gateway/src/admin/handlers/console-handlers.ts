@@ -18,6 +18,7 @@ import { overviewHandlers } from "./overview-handlers.ts";
 import { peopleHandlers } from "./people-handlers.ts";
 import { playgroundShareHandlers } from "./playground-share-handlers.ts";
 import { providerHandlers } from "./provider-handlers.ts";
+import { rehearsalHandlers } from "./rehearsal-handlers.ts";
 import { reportHandlers } from "./report-handlers.ts";
 import { requestHandlers } from "./request-handlers.ts";
 import { requestSessionHandlers } from "./request-session-handlers.ts";
@@ -56,6 +57,7 @@ export function consoleHandlers(dependencies: ConsoleDependencies): Handlers {
     ...guardrailHandlers(dependencies),
     ...guardrailReplayHandlers(dependencies),
     ...guardrailFindingHandlers(dependencies),
+    ...rehearsalHandlers(dependencies),
     ...mediaHandlers(dependencies),
     ...fileHandlers(dependencies),
     ...batchHandlers(dependencies),

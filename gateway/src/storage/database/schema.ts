@@ -6,13 +6,21 @@ import type { AlertTables } from "./alert-tables.ts";
 import type { BatchTables } from "./batch-tables.ts";
 import type { FileTables } from "./file-tables.ts";
 import type { PeopleTables, SignInTables } from "./people-tables.ts";
+import type { RehearsalTables } from "./rehearsal-tables.ts";
 import type { TaskTables } from "./task-tables.ts";
 
 /**
  * The tables of this version. Times are Unix milliseconds, booleans 0 or 1, money whole nano-USD. Values that are only read and written
  * as a whole (patterns, limits, price tables) are JSON in a text column.
  */
-export interface Tables extends TaskTables, BatchTables, FileTables, SignInTables, PeopleTables, AlertTables {
+export interface Tables
+  extends TaskTables,
+    BatchTables,
+    FileTables,
+    SignInTables,
+    PeopleTables,
+    AlertTables,
+    RehearsalTables {
   workspaces: {
     id: string;
     slug: string;

@@ -225,7 +225,7 @@ function micros(ms: number | null): number | null {
   return ms === null ? null : Math.round(ms * 1_000);
 }
 
-function toUsage(row: readonly number[]): Usage {
+export function usageOf(row: readonly number[]): Usage {
   const usage: { -readonly [Class in keyof Usage]: number } = { ...noUsage };
   for (let index = 0; index < row.length && index < usageClasses.length; index++) {
     const name = usageClasses[index];
@@ -265,7 +265,7 @@ function membersOf(places: readonly Place[], row: RecordRow): Record<string, unk
     // A file of the previous version lacks the newest members.
     const written = row[place] ?? null;
     if (written === null && optional) continue;
-    if (kind === "usage") value[member] = toUsage(written as readonly number[]);
+    if (kind === "usage") value[member] = usageOf(written as readonly number[]);
     else if (kind === "ms") value[member] = millis(written as number | null);
     else value[member] = written;
   }
@@ -366,7 +366,7 @@ function toCheckpoint(row: CheckpointRow): Checkpoint {
   return {
     attemptId: row[0],
     at: row[1],
-    usage: toUsage(row[2]),
+    usage: usageOf(row[2]),
     usageSource: row[3],
     firstByteMs: millis(row[4]),
     firstTokenMs: millis(row[5]),

@@ -13,6 +13,7 @@ import {
   sessionTables,
 } from "./migration-001-ledger.ts";
 import { agentTables, peopleTables, rightsTables, signInTables } from "./migration-001-people.ts";
+import { rehearsalTables } from "./migration-001-rehearsals.ts";
 import { assetTables, taskTables } from "./migration-001-tasks.ts";
 
 /** The schema of the first release, as SQL for both databases. Never edited after its release: a change is a new migration. */
@@ -37,6 +38,7 @@ export function migration001(flavour: Flavour): SchemaStep {
         ...batchTables,
         ...fileTables,
         ...alertTables,
+        ...rehearsalTables,
       ];
       for (const statement of statements) await sql.raw(withTypes(statement, types[flavour.name])).execute(database);
     },

@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { groupSchema, keySchema, workspaceSchema } from "./config.ts";
+import { budgetSchema, limitsSchema } from "./config-limits.ts";
+import { userSchema } from "./config-people.ts";
+
+const budget = budgetSchema.nullable().optional().describe("Replaces the budget. null: no budget.");
+const limits = limitsSchema.optional().describe("Replaces all rates. {}: no rates.");
+
+/** The parts of a config file that can be rehearsed. Fields that are left out do not change. */
+export const rehearsedChangeSchema = z
+  .strictObject({
+    $schema: z.string().optional(),
+    workspaces: z
+      .array(
+        workspaceSchema.pick({ slug: true, models: true, enforce_models: true }).extend({
+          ...{ limits, budget },
+          groups: z
+            .array(groupSchema.pick({ name: true, models: true, enforce_models: true }).extend({ limits, budget }))
+            .max(1_000)
+            .optional(),
+          keys: z
+            .array(
+              keySchema.pick({ name: true, enforce_models: true }).extend({
+                models: keySchema.shape.models
+                  .unwrap()
+                  .nullable()
+                  .optional()
+                  .describe("null: all models of the group."),
+                ...{ limits, budget },
+              }),
+            )
+            .max(10_000)
+            .optional(),
+        }),
+      )
+      .max(1_000)
+      .optional(),
+    users: z
+      .array(
+        z.strictObject({
+          email: userSchema.shape.email,
+          workspaces: z
+            .array(z.strictObject({ workspace: workspaceSchema.shape.slug, limits, budget }))
+            .min(1)
+            .max(1_000),
+        }),
+      )
+      .max(1_000)
+      .optional()
+      .describe("Limits of people in their workspaces."),
+  })
+  .describe("A part of a config file. Fields that are left out do not change.");
+
+export type RehearsedChange = z.infer<typeof rehearsedChangeSchema>;

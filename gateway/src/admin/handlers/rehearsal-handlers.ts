@@ -1,0 +1,74 @@
+import type { BodyOf, RehearsedChange } from "@sluice/contract";
+import { rehearsalDaysMax } from "@sluice/contract/console";
+import { consoleRoutes } from "@sluice/contract/console/routes";
+import { meets } from "@sluice/contract/words";
+import { type Actor, Failure, invalidRequest, type Workspace } from "#core/index.ts";
+import type { ConsoleDependencies } from "../dependencies.ts";
+import { needText, roleHeldBy, workspaceNamed } from "./callers.ts";
+import { type Handlers, pageSize } from "./calls.ts";
+
+const dayMs = 86_400_000;
+
+/** Changes of the configuration, tried on past calls. */
+export function rehearsalHandlers({ rehearsals, configSnapshot, clock }: ConsoleDependencies) {
+  return {
+    "rehearsals.create": async ({ actor, body }) => {
+      const { change } = body;
+      const workspace = body.workspace === undefined ? null : workspaceNamed(body.workspace, actor, configSnapshot());
+      checkMayChange(actor, change, workspace);
+      const span = spanOf(body, clock.now());
+      const jobs = await rehearsals();
+      return await jobs.start({ ownerId: actor.userId, workspaceId: workspace?.id ?? null, change, ...span });
+    },
+    "rehearsals.list": async ({ actor, query }) => {
+      const { store } = await rehearsals();
+      return await store.page(actor.userId, query.cursor ?? null, query.limit ?? pageSize);
+    },
+    "rehearsals.get": async ({ actor, params }) => {
+      const { store } = await rehearsals();
+      return await store.find(actor.userId, params.rehearsal);
+    },
+    "rehearsals.cancel": async ({ actor, params }) => {
+      const { store } = await rehearsals();
+      return await store.cancel(actor.userId, params.rehearsal);
+    },
+  } satisfies Partial<Handlers>;
+}
+
+/** Who may make a change may rehearse it. Throws `forbidden`, or `invalid_request` without the workspace that it needs. */
+function checkMayChange(actor: Actor, change: RehearsedChange, workspace: Workspace | null): void {
+  if (actor.administrator) return;
+  if (workspace === null) {
+    throw invalidRequest(
+      "workspace",
+      "Name your workspace. Only administrators can rehearse changes of all workspaces.",
+    );
+  }
+  const held = roleHeldBy(actor, workspace);
+  for (const need of [consoleRoutes["groups.update"].needs, consoleRoutes["keys.update"].needs, "admin"] as const) {
+    if (!meets(held, need)) throw new Failure("forbidden", `This needs ${needText(need)}.`);
+  }
+  for (const { slug, groups: _groups, keys: _keys, ...own } of change.workspaces ?? []) {
+    if (slug !== workspace.slug) throw otherWorkspace(workspace);
+    if (Object.keys(own).length > 0) {
+      throw new Failure("forbidden", "Only administrators can change the limits and models of a workspace itself.");
+    }
+  }
+  for (const user of change.users ?? []) {
+    if (user.workspaces.some((place) => place.workspace !== workspace.slug)) throw otherWorkspace(workspace);
+  }
+}
+
+function otherWorkspace({ slug }: Workspace): Failure {
+  return new Failure("forbidden", `The change may only name groups, keys and people of the workspace ${slug}.`);
+}
+
+function spanOf({ from, to }: BodyOf<"rehearsals.create">, now: number) {
+  const end = to ?? now;
+  const start = from ?? Math.max(0, end - 7 * dayMs);
+  if (start >= end) throw invalidRequest("from", "`from` must be before `to`.");
+  if (end - start > rehearsalDaysMax * dayMs) {
+    throw invalidRequest("from", `The period must not be longer than ${rehearsalDaysMax} days.`);
+  }
+  return { from: start, to: end };
+}

@@ -1,0 +1,117 @@
+import type { RehearsedChange } from "@sluice/contract/config-file";
+import { pathText } from "@sluice/contract/words";
+import { type ConfigSnapshot, invalidRequest, personScopeId, type Workspace } from "#core/index.ts";
+import type { Database } from "#storage/tables.ts";
+import type { RehearsedChanges } from "./rehearsed-changes.ts";
+import { type ScopeChange, scopeChangeOf } from "./scope-change.ts";
+
+export interface ResolvedChange {
+  readonly changes: RehearsedChanges;
+  /** Workspaces with calls that it may concern; null: all. */
+  readonly workspaceIds: readonly string[] | null;
+}
+
+type Path = readonly (string | number)[];
+type WorkspaceChange = NonNullable<RehearsedChange["workspaces"]>[number];
+
+/** Finds what the names of a change mean. Throws `invalid_request` with the path of the first name that is unknown or repeated. */
+export async function resolveChange(
+  change: RehearsedChange,
+  configSnapshot: Pick<ConfigSnapshot, "workspaces" | "groups">,
+  database: Database,
+): Promise<ResolvedChange> {
+  const workspaces = new Map<string, ScopeChange>();
+  const groups = new Map<string, ScopeChange>();
+  const keys = new Map<string, ScopeChange>();
+  const people = new Map<string, ScopeChange & { readonly label: string }>();
+  const bySlug = new Map([...configSnapshot.workspaces.values()].map((workspace) => [workspace.slug, workspace]));
+  const touched = new Set<string>();
+  const find = (slug: string, path: Path): Workspace => {
+    const workspace = bySlug.get(slug) ?? unknownName(path, "workspace", slug);
+    touched.add(workspace.id);
+    return workspace;
+  };
+  for (const [index, config] of (change.workspaces ?? []).entries()) {
+    const path = ["workspaces", index];
+    const workspace = find(config.slug, [...path, "slug"]);
+    addOnce(workspaces, workspace.id, scopeChangeOf(config), [...path, "slug"], config.slug);
+    resolveGroups(config, workspace, path, configSnapshot, groups);
+    await resolveKeys(config, workspace, path, database, keys);
+  }
+  for (const [index, user] of (change.users ?? []).entries()) {
+    const path = ["users", index];
+    const row = await database.kysely
+      .selectFrom("auth_users")
+      .select("id")
+      .where("email", "=", user.email.toLowerCase())
+      .executeTakeFirst();
+    if (row === undefined) unknownName([...path, "email"], "user", user.email);
+    for (const [place, limited] of user.workspaces.entries()) {
+      const at = [...path, "workspaces", place, "workspace"];
+      const workspace = find(limited.workspace, at);
+      const label = `person ${workspace.slug}/${user.email}`;
+      addOnce(people, personScopeId(workspace.id, row.id), { ...scopeChangeOf(limited), label }, at, limited.workspace);
+    }
+  }
+  if (touched.size === 0)
+    throw invalidRequest("change", "The change is empty. Write the fields that you want to change.");
+  return { changes: { workspaces, groups, keys, people }, workspaceIds: [...touched] };
+}
+
+function resolveGroups(
+  { groups: configs = [] }: WorkspaceChange,
+  workspace: Workspace,
+  path: Path,
+  { groups }: Pick<ConfigSnapshot, "groups">,
+  found: Map<string, ScopeChange>,
+): void {
+  if (configs.length === 0) return;
+  const own = [...groups.values()].filter(({ workspaceId }) => workspaceId === workspace.id);
+  for (const [index, config] of configs.entries()) {
+    const at = [...path, "groups", index, "name"];
+    const group = own.find(({ name }) => name === config.name);
+    if (group === undefined) unknownName(at, "group", config.name);
+    addOnce(found, group.id, scopeChangeOf(config), at, config.name);
+  }
+}
+
+async function resolveKeys(
+  { keys: configs = [] }: WorkspaceChange,
+  workspace: Workspace,
+  path: Path,
+  { kysely }: Database,
+  found: Map<string, ScopeChange>,
+): Promise<void> {
+  if (configs.length === 0) return;
+  const rows = await kysely
+    .selectFrom("api_keys")
+    .select(["id", "name"])
+    .where("workspace_id", "=", workspace.id)
+    .where(
+      "name",
+      "in",
+      configs.map(({ name }) => name),
+    )
+    .execute();
+  const ids = new Map(rows.map(({ id, name }) => [name, id]));
+  for (const [index, config] of configs.entries()) {
+    const at = [...path, "keys", index, "name"];
+    const id = ids.get(config.name);
+    if (id === undefined) unknownName(at, "key", config.name);
+    addOnce(found, id, scopeChangeOf(config), at, config.name);
+  }
+}
+
+function addOnce<Change>(found: Map<string, Change>, id: string, change: Change, path: Path, name: string): void {
+  if (found.has(id)) refuse(path, `"${name}" is in the change twice`);
+  found.set(id, change);
+}
+
+function unknownName(path: Path, kind: string, name: string): never {
+  refuse(path, `there is no ${kind} "${name}"`);
+}
+
+function refuse(path: Path, message: string): never {
+  const param = pathText(["change", ...path]);
+  throw invalidRequest(param, `\`${param}\`: ${message}.`);
+}

@@ -1,0 +1,121 @@
+import type { Rehearsal } from "@sluice/contract/console";
+import type { ConfigSnapshot, Provider } from "#core/index.ts";
+import type { Observer } from "#ports/index.ts";
+import { type Database, type DatabasePlace, threadPlace } from "#storage/in-thread.ts";
+import { OrderThread } from "#system/index.ts";
+import { resolveChange } from "../change/resolve-change.ts";
+import type { RehearsalOrder } from "../replay/rehearsal-run.ts";
+import type { NewRehearsal, RehearsalStore } from "./rehearsal-store.ts";
+import type { WorkerOrder, WorkerReply } from "./rehearsal-worker.ts";
+
+export interface RehearsalsOptions {
+  readonly place: DatabasePlace;
+  readonly database: Database;
+  readonly store: RehearsalStore;
+  readonly observer: Pick<Observer, "log">;
+  readonly configSnapshot: () => ConfigSnapshot;
+}
+
+interface Job {
+  readonly id: string;
+  readonly order: RehearsalOrder;
+}
+
+/**
+ * Runs the rehearsals of this process, one after the other, in a separate thread, so that reports do not wait for them. The thread
+ * works in steps; between two of them the job's progress is written, and a canceled job ends.
+ */
+export class Rehearsals {
+  readonly #options: RehearsalsOptions;
+  readonly #thread: OrderThread<WorkerOrder, WorkerReply>;
+  readonly #waiting: Job[] = [];
+  #running: Promise<void> | null = null;
+  #closed = false;
+
+  constructor(options: RehearsalsOptions) {
+    this.#options = options;
+    this.#thread = new OrderThread({
+      entry: new URL("./rehearsal-worker.ts", import.meta.url),
+      name: "rehearsal",
+      data: threadPlace(options.place),
+      onDeath: (problem) => options.observer.log("error", "rehearsal thread died", { error: problem }),
+    });
+  }
+
+  get store(): RehearsalStore {
+    return this.#options.store;
+  }
+
+  /** Throws `invalid_request` for a name that is unknown, or `rate_limit_exceeded`. */
+  async start(request: NewRehearsal): Promise<Rehearsal> {
+    const { store, database, configSnapshot } = this.#options;
+    const { workspaceId, change, from, to } = request;
+    const { changes, workspaceIds: touched } = await resolveChange(change, configSnapshot(), database);
+    const workspaceIds = workspaceId === null ? touched : [workspaceId];
+    const job = await store.create(request);
+    const config = withoutSecrets(configSnapshot());
+    this.#waiting.push({ id: job.id, order: { from, to, workspaceIds, changes, config } });
+    this.#running ??= this.#runAll();
+    return job;
+  }
+
+  /** Ends the thread. Its job fails: no process notes it any more. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#waiting.length = 0;
+    await this.#thread.end();
+    await this.#running;
+  }
+
+  async #runAll(): Promise<void> {
+    const { store, observer } = this.#options;
+    for (let job = this.#waiting.shift(); job !== undefined; job = this.#waiting.shift()) {
+      try {
+        await this.#run(job);
+      } catch (thrown) {
+        if (this.#closed) break;
+        observer.log("error", "rehearsal failed", { rehearsal: job.id, error: thrown });
+        const problem = "The calls could not be replayed. The log of the gateway has the reason.";
+        await store.failed(job.id, problem).catch(() => undefined);
+      }
+    }
+    this.#running = null;
+    if (!this.#closed) await this.#thread.end();
+  }
+
+  async #run({ id, order }: Job): Promise<void> {
+    const { store } = this.#options;
+    let reply = { ...noProgress, result: null as WorkerReply["result"] };
+    if (!(await store.continues(id, reply))) return;
+    await this.#do({ type: "begin", order });
+    while (reply.result === null) {
+      reply = await this.#do({ type: "step" });
+      if (!(await store.continues(id, reply))) return;
+      await this.#beatOthers();
+    }
+    await store.done(id, reply.result);
+  }
+
+  /** Jobs that wait here are not lost. */
+  async #beatOthers(): Promise<void> {
+    for (const { id } of this.#waiting) await this.#options.store.waits(id);
+  }
+
+  async #do(order: WorkerOrder): Promise<WorkerReply> {
+    const answer = await this.#thread.run(order);
+    if ("reply" in answer) return answer.reply;
+    throw new Error(answer.failed);
+  }
+}
+
+const noProgress = { entries: 0, progress: 0, isOver: false };
+
+/** What a thread needs of the configuration. */
+function withoutSecrets({ workspaces, groups, models }: ConfigSnapshot): RehearsalOrder["config"] {
+  const bare = (provider: Provider): Provider => ({ ...provider, secret: null, settings: {} });
+  const own = [...models].map(([name, model]) => {
+    const deployments = model.deployments.map((each) => ({ ...each, provider: bare(each.provider) }));
+    return [name, { ...model, deployments }] as const;
+  });
+  return { workspaces, groups, models: new Map(own) };
+}

@@ -1,0 +1,159 @@
+import {
+  type ApiKey,
+  type Group,
+  type Principal,
+  personOf,
+  personScopeId,
+  scopesOf,
+  type Workspace,
+} from "#core/index.ts";
+import { deniedBy } from "#identity/index.ts";
+import { type Connection, callerKeys, keyOf, type PastEntry } from "#storage/in-thread.ts";
+import type { RehearsedChanges } from "../change/rehearsed-changes.ts";
+import { changedKey, changedLimits, changedOwner } from "../change/scope-change.ts";
+import { type Refusal, ruleName } from "./refusal.ts";
+
+/** The caller of past calls, under the changed configuration. */
+export interface Caller {
+  readonly principal: Principal;
+  /** The key was deleted since; only its workspace and group count. */
+  readonly isDeleted: boolean;
+  /** The grant that denies a model and did not deny it before the change; null: none. */
+  readonly deniedBy: (model: string) => Refusal | null;
+}
+
+interface CallersOptions {
+  readonly workspaces: ReadonlyMap<string, Workspace>;
+  readonly groups: ReadonlyMap<string, Group>;
+  readonly changes: RehearsedChanges;
+}
+
+/** Callers by their keys, which are read from the database when they are first met. */
+export class Callers {
+  readonly #options: CallersOptions;
+  readonly #byKey = new Map<string, Caller>();
+  readonly #workspaces = new Map<string, Workspace>();
+  readonly #groups = new Map<string, Group>();
+  /** Names (`ruleName`) of the limits that the change sets. */
+  readonly changedRules = new Set<string>();
+
+  constructor(options: CallersOptions) {
+    this.#options = options;
+    for (const [id, workspace] of options.workspaces) {
+      const after = changedOwner(workspace, options.changes.workspaces.get(id));
+      this.#noteChanges(workspace, after);
+      this.#workspaces.set(id, after);
+    }
+    for (const [id, group] of options.groups) {
+      const after = changedOwner(group, options.changes.groups.get(id));
+      this.#noteChanges(group, after);
+      this.#groups.set(id, after);
+    }
+  }
+
+  of({ keyId }: PastEntry): Caller {
+    const caller = this.#byKey.get(keyId);
+    if (caller === undefined) throw new Error("The key of an entry was not read.");
+    return caller;
+  }
+
+  /** Reads new keys of these entries. */
+  async read(connection: Connection, entries: readonly PastEntry[]): Promise<void> {
+    const missing = new Map<string, PastEntry>();
+    for (const entry of entries) if (!this.#byKey.has(entry.keyId)) missing.set(entry.keyId, entry);
+    const ids = [...missing.keys()];
+    for (let from = 0; from < ids.length; from += keysAtOnce) {
+      const part = ids.slice(from, from + keysAtOnce);
+      const rows = await callerKeys(connection).where("api_keys.id", "in", part).execute();
+      for (const row of rows) this.#add(keyOf(row));
+    }
+    for (const [id, entry] of missing) if (!this.#byKey.has(id)) this.#byKey.set(id, this.#deleted(entry));
+  }
+
+  #add(key: ApiKey): void {
+    const { changes, workspaces, groups } = this.#options;
+    const workspace = this.#workspaces.get(key.workspaceId);
+    const group = this.#groups.get(key.groupId);
+    const before = { workspace: workspaces.get(key.workspaceId), group: groups.get(key.groupId) };
+    if (
+      workspace === undefined ||
+      group === undefined ||
+      before.workspace === undefined ||
+      before.group === undefined
+    ) {
+      return;
+    }
+    const person = personOf(key);
+    const personId = person === null ? null : personScopeId(key.workspaceId, person);
+    const personChange = personId === null ? undefined : changes.people.get(personId);
+    const label = personChange?.label ?? "";
+    const none = { kind: "person" as const, id: personId ?? "", label, limits: {}, budget: null };
+    const limited = key.personScope === undefined && personChange !== undefined ? { ...key, personScope: none } : key;
+    const after = changedKey(limited, changes.keys.get(key.id), personChange);
+    this.#noteChanges(key, after);
+    const scopes = scopesOf(workspace, group, after);
+    const principal: Principal = Object.freeze({ key: after, group, workspace, person, scopes });
+    const granted = new Map<string, Refusal | null>();
+    const denied = (model: string): Refusal | null => {
+      const found = granted.get(model);
+      if (found !== undefined) return found;
+      const by = deniedBy({ workspace, group, key: after }, model);
+      const isNew = by !== null && deniedBy({ ...before, key } as Principal, model) === null;
+      const owner = by === null ? null : { workspace, group, key: after }[by].scope;
+      const refusal: Refusal | null =
+        isNew && owner !== null ? { scope: owner.kind, scopeId: owner.id, label: owner.label, limit: "models" } : null;
+      if (refusal !== null) this.changedRules.add(ruleName(refusal));
+      granted.set(model, refusal);
+      return refusal;
+    };
+    this.#byKey.set(key.id, { principal, isDeleted: false, deniedBy: denied });
+  }
+
+  /** For a key that was deleted, or its group or workspace. The remaining ones count. */
+  #deleted({ keyId, groupId, workspaceId, personId }: PastEntry): Caller {
+    const { workspaces, groups } = this;
+    const workspace = workspaces(workspaceId);
+    const group = groups(groupId, workspaceId);
+    const scope = { kind: "key" as const, id: keyId, label: `key ${keyId}`, limits: {}, budget: null };
+    const key: ApiKey = {
+      ...{ id: keyId, name: keyId, workspaceId, groupId, prefix: "", lastFour: "", models: null, passThrough: [] },
+      ...{ scope, allowedIps: null, enabled: true, expiresAt: null, createdAt: 0, tags: {}, capture: "none" as const },
+    };
+    const principal = { key, group, workspace, person: personId, scopes: scopesOf(workspace, group, key) };
+    return { principal, isDeleted: true, deniedBy: () => null };
+  }
+
+  readonly workspaces = (id: string): Workspace => {
+    const none = { kind: "workspace" as const, id, label: `workspace ${id}`, limits: {}, budget: null };
+    const deleted = { id, slug: id, name: id, models: ["*"], passThrough: [], scope: none, enabled: true };
+    return this.#workspaces.get(id) ?? this.#kept(this.#workspaces, id, deleted);
+  };
+
+  readonly groups = (id: string, workspaceId: string): Group => {
+    const none = { kind: "group" as const, id, label: `group ${id}`, limits: {}, budget: null };
+    const deleted = { id, workspaceId, name: id, models: ["*"], passThrough: [], scope: none };
+    return this.#groups.get(id) ?? this.#kept(this.#groups, id, deleted);
+  };
+
+  #kept<Owner>(owners: Map<string, Owner>, id: string, owner: Owner): Owner {
+    owners.set(id, owner);
+    return owner;
+  }
+
+  #noteChanges(before: Workspace | Group | ApiKey, after: Workspace | Group | ApiKey): void {
+    const scopes = [[before.scope, after.scope]] as [typeof before.scope, typeof after.scope][];
+    if ("personScope" in after && after.personScope !== undefined) {
+      const { personScope } = after;
+      const own = "personScope" in before ? before.personScope : undefined;
+      scopes.push([own ?? { ...personScope, limits: {}, budget: null }, personScope]);
+    }
+    for (const [one, other] of scopes) {
+      if (one === other) continue;
+      for (const limit of changedLimits(one, other)) {
+        this.changedRules.add(ruleName({ scope: other.kind, scopeId: other.id, limit }));
+      }
+    }
+  }
+}
+
+const keysAtOnce = 500;

@@ -1,0 +1,31 @@
+import type { Permit } from "#limits/index.ts";
+import type { PastEntry } from "#storage/in-thread.ts";
+import type { Caller } from "./callers.ts";
+import type { Figures } from "./figures.ts";
+import type { Refusal } from "./refusal.ts";
+
+/** A call of the past: one attempt or several. */
+export class PastCall {
+  readonly first: PastEntry;
+  readonly caller: Caller;
+  /** It is counted: it began in the rehearsed period, not in the warm-up before. */
+  readonly isCounted: boolean;
+  /** Attempts that were read before the call was admitted. */
+  readonly attempts: PastEntry[] = [];
+  /** undefined: it has not begun; null: it was refused. */
+  permit: Permit | null | undefined;
+  refusal: Refusal | null = null;
+  /** Attempts that have not ended. */
+  running = 0;
+  /** Used by the attempts that ended. */
+  tokens = 0;
+  /** The sums that it counts for; null: not found yet. */
+  figures: readonly Figures[] | null = null;
+
+  constructor(first: PastEntry, caller: Caller, isCounted: boolean) {
+    this.first = first;
+    this.caller = caller;
+    this.isCounted = isCounted;
+    this.attempts.push(first);
+  }
+}

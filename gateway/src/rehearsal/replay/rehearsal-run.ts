@@ -1,0 +1,94 @@
+import type { RehearsalResult } from "@sluice/contract/console";
+import { createMemoryCounter } from "#coordination/index.ts";
+import type { ConfigSnapshot } from "#core/index.ts";
+import { Admission } from "#limits/index.ts";
+import { type Database, hourMs, pastEntries, prunedBefore } from "#storage/in-thread.ts";
+import type { RehearsedChanges } from "../change/rehearsed-changes.ts";
+import { Callers } from "./callers.ts";
+import { namedResult } from "./named-result.ts";
+import { Replay } from "./replay.ts";
+import { ReplayClock } from "./replay-clock.ts";
+import { spentBefore } from "./spent-before.ts";
+import { RehearsalTally } from "./tally.ts";
+
+/** A rehearsal as plain values. Times are Unix milliseconds. */
+export interface RehearsalOrder {
+  readonly from: number;
+  /** Excluded. */
+  readonly to: number;
+  /** null: all. */
+  readonly workspaceIds: readonly string[] | null;
+  readonly changes: RehearsedChanges;
+  /** The current configuration, without secrets. */
+  readonly config: Pick<ConfigSnapshot, "workspaces" | "groups" | "models">;
+}
+
+export interface RehearsalProgress {
+  readonly entries: number;
+  /** 0 to 1. */
+  readonly progress: number;
+  readonly isOver: boolean;
+}
+
+/** Replayed before the period, so that rates and running calls are right when it begins. Spending is read up to a whole hour. */
+const warmUpMs = 600_000;
+const pageEntries = 4_000;
+
+/** One rehearsal, read and replayed page by page. */
+export class RehearsalRun {
+  readonly #database: Database;
+  readonly #order: RehearsalOrder;
+  readonly #startMs: number;
+  readonly #callers: Callers;
+  readonly #tally: RehearsalTally;
+  readonly #replay: Replay;
+  readonly #admission: Admission;
+  #after: { readonly at: number; readonly id: string } | null = null;
+  #entries = 0;
+  #isOver = false;
+
+  constructor(database: Database, order: RehearsalOrder) {
+    this.#database = database;
+    this.#order = order;
+    this.#startMs = Math.max(0, Math.floor((order.from - warmUpMs) / hourMs) * hourMs);
+    const clock = new ReplayClock(this.#startMs);
+    this.#callers = new Callers({ ...order.config, changes: order.changes });
+    this.#tally = new RehearsalTally(this.#callers.changedRules);
+    this.#admission = new Admission({
+      counter: createMemoryCounter({ clock, keepsBudgets: true }),
+      clock,
+      spending: spentBefore(database, this.#startMs),
+    });
+    this.#replay = new Replay({
+      ...{ admission: this.#admission, clock, callers: this.#callers, tally: this.#tally },
+      ...{ models: order.config.models, countFrom: order.from },
+    });
+  }
+
+  /** Replays the next page. */
+  async step(): Promise<RehearsalProgress> {
+    const { reading } = this.#database;
+    const { from, to, workspaceIds } = this.#order;
+    const query = { from: this.#startMs, to, workspaceIds, after: this.#after, limit: pageEntries };
+    const entries = await pastEntries(reading, query);
+    await this.#callers.read(reading, entries);
+    await this.#replay.add(entries);
+    this.#entries += entries.length;
+    const last = entries.at(-1);
+    if (last !== undefined) this.#after = { at: last.at, id: last.attemptId };
+    if (entries.length < pageEntries) {
+      await this.#replay.finish();
+      this.#isOver = true;
+    }
+    const at = Math.max(from, last?.at ?? from);
+    const progress = this.#isOver || to <= from ? 1 : (at - from) / (to - from);
+    return { entries: this.#entries, progress, isOver: this.#isOver };
+  }
+
+  async result(): Promise<RehearsalResult> {
+    const { reading } = this.#database;
+    if (this.#order.from < (await prunedBefore(reading))) this.#tally.unknown("entries_deleted", 0);
+    this.#admission.close();
+    return await namedResult(reading, this.#tally.result());
+  }
+}

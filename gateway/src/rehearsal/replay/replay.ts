@@ -1,0 +1,200 @@
+import { bounds, costAtMost, type EndpointId, holdPrices, type Model, noWrites, onlyCounts } from "#core/index.ts";
+import type { Admission, Estimate, Money, Permit } from "#limits/index.ts";
+import type { PastEntry } from "#storage/in-thread.ts";
+import { AttemptEnds } from "./attempt-ends.ts";
+import type { Callers } from "./callers.ts";
+import { PastCall } from "./past-call.ts";
+import { type Refusal, refusalOf } from "./refusal.ts";
+import type { ReplayClock } from "./replay-clock.ts";
+import type { RehearsalTally } from "./tally.ts";
+
+interface ReplayOptions {
+  readonly admission: Admission;
+  readonly clock: ReplayClock;
+  readonly callers: Callers;
+  readonly models: ReadonlyMap<string, Model>;
+  readonly tally: RehearsalTally;
+  /** Calls that began before are replayed, so that rates and running calls are right, but not counted. */
+  readonly countFrom: number;
+}
+
+/**
+ * Plays past calls again, under the changed configuration and on their own clock. Begins and ends of calls follow one another as they
+ * did, so calls overlap as they did:
+ *
+ * read     entries arrive in the order in which their attempts began; attempts of one request are one call
+ * begin    admission grants a permit, or the call is refused
+ * end      the cost of the attempt counts for budgets; after the last attempt the permit is settled
+ *
+ * Time stays behind the entries, so that later attempts of the running calls have been read.
+ */
+export class Replay {
+  readonly #options: ReplayOptions;
+  /** Calls that have not begun, earliest first, and the index of the next one. */
+  #waiting: PastCall[] = [];
+  #next = 0;
+  readonly #ends = new AttemptEnds();
+  /** Calls that are not over, by their request. */
+  readonly #open = new Map<string, PastCall>();
+
+  constructor(options: ReplayOptions) {
+    this.#options = options;
+  }
+
+  /** The next entries, oldest first. Their keys must have been read. */
+  async add(entries: readonly PastEntry[]): Promise<void> {
+    for (const entry of entries) this.#read(entry);
+    const last = entries.at(-1);
+    if (last !== undefined) await this.#playUntil(last.at - laterAttemptsMs);
+  }
+
+  /** There are no more entries. */
+  async finish(): Promise<void> {
+    await this.#playUntil(Number.POSITIVE_INFINITY);
+  }
+
+  #read(entry: PastEntry): void {
+    const { callers, tally, countFrom } = this.#options;
+    if (entry.outcome === "rejected") {
+      if (entry.at >= countFrom && limitCodes.has(entry.errorCode ?? "")) tally.unknown("refused_then", entry.calls);
+      return;
+    }
+    const call = entry.retryIndex === 0 ? undefined : this.#open.get(entry.requestId);
+    if (call === undefined) {
+      const begun = new PastCall(entry, callers.of(entry), entry.at >= countFrom);
+      this.#open.set(entry.requestId, begun);
+      this.#waiting.push(begun);
+    } else if (call.permit === undefined) call.attempts.push(entry);
+    else this.#addAttempt(call, entry);
+  }
+
+  async #playUntil(untilMs: number): Promise<void> {
+    const { clock } = this.#options;
+    for (;;) {
+      const begin = this.#waiting[this.#next];
+      const end = this.#ends.first;
+      if (end !== undefined && (begin === undefined || end.at <= begin.first.at)) {
+        if (end.at > untilMs) break;
+        clock.moveTo(end.at);
+        this.#ends.take();
+        this.#end(end.call, end.entry);
+      } else {
+        if (begin === undefined || begin.first.at > untilMs) break;
+        clock.moveTo(begin.first.at);
+        this.#next++;
+        const waiting = this.#begin(begin);
+        if (waiting !== null) await waiting;
+      }
+    }
+    this.#waiting = this.#waiting.slice(this.#next);
+    this.#next = 0;
+  }
+
+  /** A promise only where admission has one: at the first use of a budget, and for refusals. */
+  #begin(call: PastCall): Promise<void> | null {
+    const { admission, tally } = this.#options;
+    const { first, caller } = call;
+    const { principal } = caller;
+    tally.began(call);
+    if (call.isCounted && caller.isDeleted) tally.unknown("keys_deleted");
+    const denied = caller.deniedBy(first.requestedModel);
+    if (denied !== null) {
+      this.#refuse(call, denied);
+      return null;
+    }
+    const refused = (thrown: unknown): void => this.#refuse(call, refusalOf(thrown, principal.scopes));
+    try {
+      const permit = admission.admit(principal, this.#estimateOf(call), first.requestId);
+      if (permit instanceof Promise) return permit.then((granted) => this.#admit(call, granted), refused);
+      this.#admit(call, permit);
+    } catch (thrown) {
+      refused(thrown);
+    }
+    return null;
+  }
+
+  #admit(call: PastCall, permit: Permit): void {
+    call.permit = permit;
+    for (const entry of call.attempts) this.#addAttempt(call, entry);
+  }
+
+  #refuse(call: PastCall, refusal: Refusal): void {
+    const { tally } = this.#options;
+    call.permit = null;
+    call.refusal = refusal;
+    tally.refused(call, refusal);
+    for (const entry of call.attempts) this.#addAttempt(call, entry);
+  }
+
+  /** Attempts of a refused call end too, so that later ones belong to it. */
+  #addAttempt(call: PastCall, entry: PastEntry): void {
+    call.running++;
+    this.#ends.add(call, entry);
+  }
+
+  #end(call: PastCall, entry: PastEntry): void {
+    const { admission, tally } = this.#options;
+    const { permit } = call;
+    call.running--;
+    call.tokens += entry.tokens;
+    if (permit === null || permit === undefined) tally.cost(call, entry, 0);
+    else {
+      const cost = this.#costOf(call, permit, entry);
+      const { workspace, group, key, person } = call.caller.principal;
+      admission.settled({
+        ...{ attemptId: entry.attemptId, at: entry.at, costNanoUsd: cost },
+        ...{ workspaceId: workspace.id, groupId: group.id, keyId: key.id },
+        ...(person === null ? {} : { personId: person }),
+      });
+      tally.cost(call, entry, cost);
+      if (call.running === 0) permit.settle(call.tokens);
+    }
+    if (call.running === 0) this.#open.delete(call.first.requestId);
+  }
+
+  /** A stream ends early when its money is used up. That is judged at its end. */
+  #costOf(call: PastCall, permit: Permit, entry: PastEntry): number {
+    const cost = entry.costNanoUsd;
+    if (!entry.isStream || cost <= permit.held) return cost;
+    const missing = cost - permit.held;
+    const got = permit.topUp(missing, missing);
+    // A promise: a new period has to be read, so there is money.
+    if (got === missing || got instanceof Promise) return cost;
+    const { tally } = this.#options;
+    tally.streamEnded(call);
+    tally.unknown("streams_judged_at_end");
+    return permit.held;
+  }
+
+  /** What the call reserved then. Where nothing was reserved, because there was no budget, what it cost. */
+  #estimateOf(call: PastCall): Estimate {
+    const { first } = call;
+    return {
+      tokens: first.tokens,
+      isFree: onlyCounts(first.endpoint as EndpointId),
+      money: () => this.#moneyOf(call),
+    };
+  }
+
+  #moneyOf(call: PastCall): Money {
+    const { first, isCounted } = call;
+    const most = first.reservedNanoUsd > 0 ? first.reservedNanoUsd : first.costNanoUsd;
+    if (isCounted && first.reservedNanoUsd === 0 && most > 0) this.#options.tally.unknown("holds_estimated");
+    const price = this.#options.models.get(first.model)?.price ?? null;
+    if (!first.isStream || price === null) return { most, least: most };
+    const prices = holdPrices(price, first.inputEstimate, noWrites);
+    const input = { text: first.inputEstimate, image: 0, audio: 0 };
+    return { most, least: Math.min(most, costAtMost(prices, { input, output: bounds.budgetOutputTokensMin })) };
+  }
+}
+
+/** A later attempt begins within this time after the end of the one before. */
+const laterAttemptsMs = bounds.retryAfterMsMax + bounds.backoffMsMax + 3_000;
+
+/** Refusals by limits and grants. */
+const limitCodes: ReadonlySet<string> = new Set([
+  "rate_limit_exceeded",
+  "budget_exceeded",
+  "budget_held",
+  "model_not_found",
+]);

@@ -1,0 +1,219 @@
+import type { RehearsalResult, rehearsalUnknowns } from "@sluice/contract/console";
+import type { PastEntry } from "#storage/in-thread.ts";
+import type { Caller } from "./callers.ts";
+import { ExactSum } from "./exact-sum.ts";
+import { Figures } from "./figures.ts";
+import type { PastCall } from "./past-call.ts";
+import { type Refusal, ruleName } from "./refusal.ts";
+
+export type Unknown = (typeof rehearsalUnknowns)[number];
+type RefusedCall = RehearsalResult["requests"][number];
+/** Names that only the database knows are filled in at the end. */
+export type Unnamed = Omit<RehearsalResult, "people"> & {
+  readonly people: readonly (Omit<RehearsalResult["people"][number], "person"> & { readonly personId: string })[];
+};
+
+const rowsMax = 100;
+const requestsMax = 50;
+const hourMs = 3_600_000;
+const minuteMs = 60_000;
+
+class RuleFigures {
+  readonly refusal: Refusal;
+  readonly firstAt: number;
+  calls = 0;
+  readonly recorded = new ExactSum();
+
+  constructor(refusal: Refusal, firstAt: number) {
+    this.refusal = refusal;
+    this.firstAt = firstAt;
+  }
+}
+
+interface KeyFigures {
+  readonly figures: Figures;
+  readonly caller: Caller;
+}
+
+/** Adds up a rehearsal. Calls come in the order in which they began; their costs later. */
+export class RehearsalTally {
+  /** Names (`ruleName`) of the limits that the change sets. */
+  readonly #changedRules: ReadonlySet<string>;
+  readonly #total = new Figures();
+  readonly #refusedCosts = new ExactSum();
+  readonly #rules = new Map<string, RuleFigures>();
+  readonly #people = new Map<string, Figures>();
+  readonly #keys = new Map<string, KeyFigures>();
+  readonly #models = new Map<string, Figures>();
+  readonly #hours = new Map<number, Figures>();
+  readonly #unknown = new Map<Unknown, number>();
+  readonly #requests: RefusedCall[] = [];
+  #refusedAnyway = 0;
+  #streamsEnded = 0;
+  #worst: { at: number; refused: number } | null = null;
+  #minute = { at: 0, refused: 0 };
+
+  constructor(changedRules: ReadonlySet<string>) {
+    this.#changedRules = changedRules;
+  }
+
+  began(call: PastCall): void {
+    if (!call.isCounted) return;
+    for (const figures of this.#figuresOf(call)) figures.calls++;
+  }
+
+  refused(call: PastCall, refusal: Refusal): void {
+    if (!call.isCounted) return;
+    const { at } = call.first;
+    const name = ruleName(refusal);
+    const rule = this.#rules.get(name) ?? new RuleFigures(refusal, at);
+    rule.calls++;
+    this.#rules.set(name, rule);
+    if (!this.#changedRules.has(name)) {
+      this.#refusedAnyway++;
+      return;
+    }
+    for (const figures of this.#figuresOf(call)) figures.refused++;
+    if (this.#requests.length < requestsMax) this.#requests.push(refusedCall(call, refusal));
+    const minute = at - (at % minuteMs);
+    if (this.#minute.at !== minute) this.#minute = { at: minute, refused: 0 };
+    this.#minute.refused++;
+    if (this.#worst === null || this.#minute.refused > this.#worst.refused) this.#worst = { ...this.#minute };
+  }
+
+  /** `rehearsed`: the cost after the change; 0 if the call was refused. */
+  cost(call: PastCall, { costNanoUsd: recorded }: PastEntry, rehearsed: number): void {
+    if (!call.isCounted || (recorded === 0 && rehearsed === 0)) return;
+    for (const figures of this.#figuresOf(call)) {
+      figures.recorded.add(recorded);
+      figures.rehearsed.add(rehearsed);
+    }
+    if (call.refusal === null) return;
+    const name = ruleName(call.refusal);
+    this.#rules.get(name)?.recorded.add(recorded);
+    if (this.#changedRules.has(name)) this.#refusedCosts.add(recorded);
+  }
+
+  streamEnded(call: PastCall): void {
+    if (call.isCounted) this.#streamsEnded++;
+  }
+
+  unknown(code: Unknown, calls = 1): void {
+    this.#unknown.set(code, (this.#unknown.get(code) ?? 0) + calls);
+  }
+
+  result(): Unnamed {
+    const { calls, refused, recorded, rehearsed, costs } = this.#total;
+    if (refused > 0) this.unknown("callers_react", refused);
+    const difference = rehearsed.value - recorded.value;
+    const refusedAll = [...this.#rules.values()].reduce((sum, rule) => sum + rule.recorded.value, 0n);
+    const people = byRefused([...this.#people].filter(([, figures]) => figures.refused > 0));
+    const keys = [...this.#keys.values()].filter(
+      ({ figures }) => figures.refused > 0 || figures.recorded.value !== figures.rehearsed.value,
+    );
+    const touchedKeys = keys.filter(({ figures }) => figures.refused > 0).length;
+    return {
+      ...{ calls, refused, refused_anyway: this.#refusedAnyway, streams_ended: this.#streamsEnded, ...costs },
+      difference_nano_usd: String(difference),
+      refused_nano_usd: String(this.#refusedCosts.value),
+      repriced_nano_usd: String(difference + refusedAll),
+      rules: [...this.#rules.entries()]
+        .toSorted(([, one], [, other]) => other.calls - one.calls)
+        .slice(0, rowsMax)
+        .map(([name, rule]) => ({
+          ...ruleFields(rule.refusal),
+          ...{ changed: this.#changedRules.has(name), calls: rule.calls, first_at: rule.firstAt },
+          recorded_nano_usd: String(rule.recorded.value),
+        })),
+      people_touched: people.length,
+      people: people
+        .slice(0, rowsMax)
+        .map(([personId, figures]) => ({ personId, refused: figures.refused, ...figures.costs })),
+      keys_touched: touchedKeys,
+      keys: keys
+        .toSorted((one, other) => other.figures.refused - one.figures.refused)
+        .slice(0, rowsMax)
+        .map(({ figures, caller }) => ({
+          key: keyOf(caller),
+          workspace: workspaceOf(caller),
+          ...{ calls: figures.calls, refused: figures.refused, ...figures.costs },
+        })),
+      models: [...this.#models]
+        .toSorted(([, one], [, other]) => other.calls - one.calls)
+        .slice(0, rowsMax)
+        .map(([model, figures]) => ({ model, calls: figures.calls, refused: figures.refused, ...figures.costs })),
+      hours: [...this.#hours]
+        .toSorted(([one], [other]) => one - other)
+        .map(([at, figures]) => ({ at, calls: figures.calls, refused: figures.refused, ...figures.costs })),
+      first: this.#requests[0] ?? null,
+      worst: this.#worst,
+      requests: this.#requests,
+      moved: [],
+      unknown: [...this.#unknown]
+        .toSorted(([, one], [, other]) => other - one)
+        .map(([code, count]) => ({ code, calls: count })),
+    };
+  }
+
+  #figuresOf(call: PastCall): readonly Figures[] {
+    if (call.figures !== null) return call.figures;
+    const { first, caller } = call;
+    const { key, person } = caller.principal;
+    const figures = [
+      this.#total,
+      figuresIn(this.#models, first.requestedModel),
+      figuresIn(this.#hours, first.at - (first.at % hourMs)),
+      this.#keyFigures(key.id, caller),
+    ];
+    if (person !== null) figures.push(figuresIn(this.#people, person));
+    call.figures = figures;
+    return figures;
+  }
+
+  #keyFigures(id: string, caller: Caller): Figures {
+    const found = this.#keys.get(id);
+    if (found !== undefined) return found.figures;
+    const figures = new Figures();
+    this.#keys.set(id, { figures, caller });
+    return figures;
+  }
+}
+
+function figuresIn<Name>(of: Map<Name, Figures>, name: Name): Figures {
+  let figures = of.get(name);
+  if (figures === undefined) {
+    figures = new Figures();
+    of.set(name, figures);
+  }
+  return figures;
+}
+
+function byRefused(rows: readonly (readonly [string, Figures])[]) {
+  return rows.toSorted(([, one], [, other]) => other.refused - one.refused);
+}
+
+function keyOf({ principal }: Caller): RefusedCall["key"] {
+  const { id, name } = principal.key;
+  return { id, name };
+}
+
+function workspaceOf({ principal }: Caller): RefusedCall["workspace"] {
+  const { id, slug } = principal.workspace;
+  return { id, slug };
+}
+
+function ruleFields({ scope, scopeId, label, limit }: Refusal) {
+  return { scope, scope_id: scopeId, label, limit };
+}
+
+function refusedCall(call: PastCall, refusal: Refusal): RefusedCall {
+  const { requestId, at, requestedModel } = call.first;
+  const { caller } = call;
+  const { person } = caller.principal;
+  return {
+    ...{ request_id: requestId, at, key: keyOf(caller), model: requestedModel },
+    workspace: workspaceOf(caller),
+    person: person === null ? null : { id: person, email: "", name: "" },
+    ...ruleFields(refusal),
+  };
+}

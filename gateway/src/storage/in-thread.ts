@@ -1,0 +1,10 @@
+/** The third entry point of storage: reading the database in a thread of another module (`rehearsal`). */
+
+export type { Connection, Database } from "./database/database.ts";
+export { type DatabasePlace, threadDatabase, threadPlace } from "./database/database-place.ts";
+export { limitScope, personScope, scopeColumns } from "./database/scope-columns.ts";
+export { callerKeys, keyOf } from "./keys/keys.ts";
+export { prunedBefore } from "./ledger/ledger-prune.ts";
+export { hourMs } from "./ledger/ledger-rollup.ts";
+export { type PastEntriesQuery, type PastEntry, pastEntries } from "./ledger/past-entries.ts";
+export { spentUntil } from "./reports/spent-until.ts";

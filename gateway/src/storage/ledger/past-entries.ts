@@ -1,0 +1,101 @@
+import { type Outcome, tokensOf, type Usage } from "#core/index.ts";
+import type { Connection } from "../database/database.ts";
+import { isAfter, type PagePosition } from "../database/pages.ts";
+import { intentPlaces, readLedgerRecord, settlementPlaces, usageOf } from "../journal/journal-record.ts";
+
+/** The facts of an entry that decide what limits, grants, prices and routes would have done. Times are Unix milliseconds. */
+export interface PastEntry {
+  readonly attemptId: string;
+  readonly requestId: string;
+  readonly at: number;
+  readonly endedAt: number;
+  readonly workspaceId: string;
+  readonly groupId: string;
+  readonly keyId: string;
+  readonly personId: string | null;
+  readonly model: string;
+  readonly requestedModel: string;
+  readonly provider: string;
+  readonly deployment: string;
+  readonly upstreamModel: string;
+  readonly endpoint: string;
+  readonly isStream: boolean;
+  readonly retryIndex: number;
+  readonly inputEstimate: number;
+  readonly reservedNanoUsd: number;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly outcome: Outcome;
+  readonly errorCode: string | null;
+  readonly usage: Usage;
+  readonly tokens: number;
+  readonly costNanoUsd: number;
+  readonly priceVersion: string | null;
+  readonly isVendorCost: boolean;
+  readonly served: string | null;
+  readonly servedModel: string | null;
+  /** Number of refused calls that the entry covers. */
+  readonly calls: number;
+}
+
+export interface PastEntriesQuery {
+  readonly from: number;
+  /** Excluded. */
+  readonly to: number;
+  /** null: all workspaces. */
+  readonly workspaceIds: readonly string[] | null;
+  /** The last entry of the page before; null: the first page. */
+  readonly after: PagePosition | null;
+  readonly limit: number;
+}
+
+/** A page of entries, oldest first. Reads the records alone, whose members are found by their place. */
+export async function pastEntries(connection: Connection, query: PastEntriesQuery): Promise<readonly PastEntry[]> {
+  const { from, to, workspaceIds, after, limit } = query;
+  let rows = connection
+    .selectFrom("ledger_entries")
+    .select("record")
+    .where("at", ">=", from)
+    .where("at", "<", to)
+    .orderBy("at")
+    .orderBy("attempt_id")
+    .limit(limit);
+  if (after !== null) rows = rows.where(isAfter(["at", "attempt_id"], after, "oldest first"));
+  if (workspaceIds !== null) rows = rows.where("workspace_id", "in", [...workspaceIds]);
+  return (await rows.execute()).map(({ record }) => pastEntry(record));
+}
+
+function pastEntry(record: string): PastEntry {
+  const { intent, settlement, calls } = readLedgerRecord(record);
+  const usage = usageOf(settlement[settlementPlaces.usage] as readonly number[]);
+  return {
+    attemptId: intent[intentPlaces.attemptId] as string,
+    requestId: intent[intentPlaces.requestId] as string,
+    at: intent[intentPlaces.at] as number,
+    endedAt: settlement[settlementPlaces.endedAt] as number,
+    workspaceId: intent[intentPlaces.workspaceId] as string,
+    groupId: intent[intentPlaces.groupId] as string,
+    keyId: intent[intentPlaces.keyId] as string,
+    personId: (intent[intentPlaces.personId] ?? null) as string | null,
+    model: intent[intentPlaces.model] as string,
+    requestedModel: intent[intentPlaces.requestedModel] as string,
+    provider: intent[intentPlaces.provider] as string,
+    deployment: intent[intentPlaces.deployment] as string,
+    upstreamModel: intent[intentPlaces.upstreamModel] as string,
+    endpoint: intent[intentPlaces.endpoint] as string,
+    isStream: intent[intentPlaces.stream] as boolean,
+    retryIndex: intent[intentPlaces.retryIndex] as number,
+    inputEstimate: intent[intentPlaces.inputEstimate] as number,
+    reservedNanoUsd: intent[intentPlaces.reservedNanoUsd] as number,
+    tags: intent[intentPlaces.tags] as PastEntry["tags"],
+    outcome: settlement[settlementPlaces.outcome] as Outcome,
+    errorCode: settlement[settlementPlaces.errorCode] as string | null,
+    usage,
+    tokens: tokensOf(usage),
+    costNanoUsd: settlement[settlementPlaces.costNanoUsd] as number,
+    priceVersion: (settlement[settlementPlaces.priceVersion] ?? null) as string | null,
+    isVendorCost: settlement[settlementPlaces.costSource] === "vendor",
+    served: (settlement[settlementPlaces.served] ?? null) as string | null,
+    servedModel: (settlement[settlementPlaces.servedModel] ?? null) as string | null,
+    calls,
+  };
+}

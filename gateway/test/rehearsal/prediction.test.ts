@@ -1,0 +1,141 @@
+import { describe, expect, test } from "bun:test";
+import type { ConfigFile, RehearsedChange } from "@sluice/contract";
+import { seededChance } from "../simulation/seeded-chance.ts";
+import { openRehearsalFixture } from "./rehearsal-fixture.ts";
+import { requestIdOf, runTraffic, type TrafficCall } from "./traffic-run.ts";
+
+/**
+ * A rehearsal's prediction equals what the same calls do after the change. This holds where the ledger has all facts: whole answers,
+ * callers that do not react to refusals, calls that reserved money under a budget, no refusals then. Tokens per minute are left out:
+ * the forecast that a call reserves is not recorded.
+ */
+const startMs = Date.UTC(2026, 2, 30, 20);
+const hourMs = 3_600_000;
+const wide = { usd: 1_000_000, period: "month" } as const;
+
+const groups = ["default", "batch"];
+const keys = ["ada-laptop", "ci", "nightly", "tests"].map((name, index) => ({
+  name,
+  group: groups[index % 2] as string,
+  secret: `sk-${name}-0123456789abcdefghijkl`,
+  budget: wide,
+}));
+
+const config: ConfigFile = {
+  providers: [{ id: "up", kind: "openai-compatible", base_url: "https://upstream.example/v1" }],
+  models: ["large", "small"].map((name, index) => ({
+    name,
+    deployments: [{ provider: "up" }],
+    price: { input: 2 - index, output: 20 - 12 * index },
+  })),
+  workspaces: [{ slug: "acme", budget: wide, groups: groups.map((name) => ({ name, budget: wide })), keys }],
+};
+
+function trafficOf(seed: number, calls: number): readonly TrafficCall[] {
+  const chance = seededChance(seed);
+  const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(chance.unit() * items.length)] as Item;
+  const ends = new Set<number>();
+  let at = startMs + hourMs / 2;
+  return Array.from({ length: calls }, (_, number) => {
+    // Bursts, and pauses that together pass midnight.
+    at += 2 * (1 + Math.floor(chance.unit() * (chance.unit() < 0.1 ? 300_000 : 1_500)));
+    let durationMs = 1 + 2 * Math.floor(chance.unit() * 6_000);
+    while (ends.has(at + durationMs)) durationMs += 2;
+    ends.add(at + durationMs);
+    const output = 1 + Math.floor(chance.unit() * 900);
+    const model = pick(["large", "small"]);
+    return {
+      number,
+      at,
+      durationMs,
+      key: pick(keys).name,
+      model,
+      output,
+      outputMax: output + Math.floor(chance.unit() * 400),
+    };
+  });
+}
+
+function changeOf(seed: number): RehearsedChange {
+  const chance = seededChance(seed + 1_000);
+  const chosen = <Change>(change: Change): Change | Record<string, never> => (chance.unit() < 0.6 ? change : {});
+  const count = (min: number, max: number) => min + Math.floor(chance.unit() * (max - min));
+  const budget = () => ({
+    budget: { usd: 0.05 + chance.unit() * 0.4, period: chance.unit() < 0.5 ? "day" : "week" } as const,
+  });
+  return {
+    workspaces: [
+      {
+        slug: "acme",
+        ...chosen({ limits: { rpm: count(20, 60) } }),
+        groups: [
+          { name: "default", ...chosen({ limits: { concurrency: count(1, 4) } }) },
+          { name: "batch", ...chosen(budget()) },
+        ],
+        keys: [
+          { name: "ci", ...chosen({ limits: { rpm: count(3, 12), concurrency: count(1, 3) } }) },
+          { name: "tests", ...chosen(budget()) },
+          { name: "nightly", ...chosen({ models: ["small"] }) },
+        ],
+      },
+    ],
+  };
+}
+
+function changed(change: RehearsedChange): ConfigFile {
+  const [workspace] = change.workspaces ?? [];
+  const merged = <Item extends { readonly name: string }>(items: readonly Item[], changes: readonly object[] = []) =>
+    items.map((item) => ({ ...item, ...changes.find((each) => "name" in each && each.name === item.name) }));
+  return {
+    ...config,
+    workspaces: (config.workspaces ?? []).map((own) => ({
+      ...own,
+      ...workspace,
+      groups: merged(own.groups ?? [], workspace?.groups),
+      keys: merged(own.keys ?? [], workspace?.keys),
+    })) as ConfigFile["workspaces"],
+  };
+}
+
+describe.each(["sqlite", "postgres"] as const)("a rehearsal on %s", (kind) => {
+  test.each(kind === "sqlite" ? [1, 2, 3, 4, 5, 6, 7, 8] : [1, 2])(
+    "seed %d: predicts each refusal and the money of the same traffic after the change",
+    async (seed) => {
+      await using fixture = await openRehearsalFixture(kind);
+      const traffic = trafficOf(seed, 260);
+      const before = await runTraffic(traffic, await fixture.apply(config), fixture.database, startMs);
+      expect([...before.refusals]).toEqual([]);
+      expect(before.entries.every(({ reservedNanoUsd }) => reservedNanoUsd > 0)).toBe(true);
+      await fixture.insert(before.entries);
+      const span = { from: startMs, to: startMs + 48 * hourMs };
+      const change = changeOf(seed);
+      const predicted = await fixture.rehearse(change, span);
+
+      const after = await runTraffic(traffic, await fixture.apply(changed(change)), fixture.database, startMs);
+      expect(predicted.calls).toBe(traffic.length);
+      expect(predicted.refused).toBe(after.refusals.size);
+      expect(predicted.refused).toBeGreaterThan(0);
+      const first = [...after.refusals.keys()].toSorted((one, other) => one - other).slice(0, 50);
+      expect(predicted.requests.map(({ request_id }) => request_id)).toEqual(first.map(requestIdOf));
+      expect(rulesOf(predicted.rules)).toEqual(countsOf(after.refusals.values()));
+      const sum = (entries: typeof before.entries) =>
+        entries.reduce((total, { costNanoUsd }) => total + costNanoUsd, 0);
+      expect(predicted.recorded_nano_usd).toBe(String(sum(before.entries)));
+      expect(predicted.rehearsed_nano_usd).toBe(String(sum(after.entries)));
+      expect(predicted.refused_anyway).toBe(0);
+    },
+  );
+});
+
+function rulesOf(rules: readonly { limit: string; scope: string; scope_id: string; calls: number }[]) {
+  const named = rules.map(({ limit, scope, scope_id, calls }): [string, number] => {
+    return [limit === "models" ? "models" : `${limit} ${scope} ${scope_id}`, calls];
+  });
+  return Object.fromEntries(named);
+}
+
+function countsOf(names: Iterable<string>): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}
