@@ -249,6 +249,8 @@ export const workspaceSchema = z.strictObject({
     .describe("Checks of the workspace's requests and answers, in addition to the installation's."),
 });
 
+const exportFormat = z.enum(["jsonl", "focus"]);
+
 /** The bucket that the ledger is exported to. */
 export const ledgerExportSchema = z.strictObject({
   bucket: z.string().regex(bucketPattern, "a bucket name"),
@@ -264,6 +266,10 @@ export const ledgerExportSchema = z.strictObject({
     .max(2_048)
     .optional()
     .describe("Address of a store other than Amazon S3. It may be private."),
+  format: z
+    .union([exportFormat, z.array(exportFormat).min(1).max(2)])
+    .optional()
+    .describe("`jsonl`: entries by hour. `focus`: FOCUS rows by day. Or a list of both. Default: jsonl."),
 });
 
 const ownSettings = { "ledger.export": ledgerExportSchema, unpriced: unpricedSchema };

@@ -10,6 +10,7 @@ export * from "./config-limits.ts";
 export * from "./conflicts.ts";
 export * from "./console/index.ts";
 export * from "./error-codes.ts";
+export * from "./focus-columns.ts";
 export * from "./guardrail-faults.ts";
 export * from "./guardrail-fields.ts";
 export * from "./guardrail-table.ts";

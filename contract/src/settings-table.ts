@@ -56,7 +56,7 @@ export const settingsTable = [
     path: "ledger.export",
     kind: { type: "own" },
     default: null,
-    help: "`bucket`, `prefix`, `region`, `endpoint`: the S3-compatible bucket for the [hourly export of the ledger](ledger-export.md) as JSON Lines. Set its keys in the environment: SLUICE_LEDGER_EXPORT_ACCESS_KEY_ID and SLUICE_LEDGER_EXPORT_SECRET_ACCESS_KEY.",
+    help: "`bucket`, `prefix`, `region`, `endpoint`, `format`: the S3-compatible bucket for the [export of the ledger](ledger-export.md): hourly as JSON Lines (`jsonl`, the default), daily in the [FOCUS](focus.md) format (`focus`), or `[jsonl, focus]`. Set its keys in the environment: SLUICE_LEDGER_EXPORT_ACCESS_KEY_ID and SLUICE_LEDGER_EXPORT_SECRET_ACCESS_KEY.",
     form: null,
   },
   {

@@ -18,6 +18,7 @@ export * from "./console/remark-sentences.ts";
 export * from "./console/roles.ts";
 export * from "./console/states.ts";
 export * from "./error-codes.ts";
+export * from "./focus-columns.ts";
 export * from "./form-fields.ts";
 export * from "./guardrail-faults.ts";
 export * from "./guardrail-table.ts";

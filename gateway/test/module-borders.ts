@@ -162,6 +162,7 @@ export const storageRows: Readonly<Record<string, readonly string[]>> = {
   drain: ["journal", "ledger"],
   upkeep: ["vault"],
   "ledger-export": ["ledger"],
+  focus: ["ledger", "reports"],
   move: ["ledger", "upkeep", "vault"],
   keys: ["ledger"],
   reports: ["explain", "keys", "ledger"],

@@ -49,5 +49,8 @@ export function chargebackCsvPath(workspace: string): string {
   return `/api/workspaces/${step(workspace)}/usage/chargeback/csv`;
 }
 
+/** Costs and usage by day as FOCUS CSV. Query: see `focusQuery`. */
+export const focusPath = "/api/exports/focus";
+
 /** POST: streams a copy of the current database. Administrators with a fresh session only. */
 export const backupPath = "/api/backup";

@@ -140,6 +140,15 @@ const rowsQuery = {
 };
 
 /** Columns that the CSV of usage rows can have, in addition to the id and the label. */
+const focusDay = z.iso.date();
+
+/** Days (UTC) of a FOCUS export. */
+export const focusQuery = z.object({
+  from: focusDay.describe("First day."),
+  to: focusDay.optional().describe("The day after the last one. Default: all closed days."),
+  workspace: id.optional().describe("Id or slug. Left out: the whole installation."),
+});
+
 export const usageCsvColumns = [
   ...(["cost_usd", "share", "previous_cost_usd", "requests", "previous_requests", "failed_requests"] as const),
   ...(["error_rate", "attempts", "succeeded", "failed", "cancelled", "tokens", "input_tokens"] as const),

@@ -11,6 +11,7 @@ import type { Admission } from "#limits/index.ts";
 import type {
   Clock,
   ExplainStore,
+  FocusStore,
   InstanceStatus,
   LedgerStore,
   Mailer,
@@ -49,6 +50,7 @@ export interface ConsoleDependencies {
   readonly agents: AgentStore;
   readonly reports: ReportStore;
   readonly ledgerStore: Pick<LedgerStore, "page">;
+  readonly focus: FocusStore;
   readonly explain: ExplainStore;
   readonly bodies: Pick<BodyWork, "do">;
   readonly alertSettings: AlertSettings;

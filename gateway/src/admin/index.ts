@@ -5,6 +5,7 @@
  */
 export { createAdmin } from "./admin.ts";
 export type { ConfigFacts, LedgerExportFacts, ProcessNumbers } from "./dependencies.ts";
+export { focusCatalogue } from "./models/focus-catalogue.ts";
 export { priceListView } from "./models/price-list-reading.ts";
 
 export { reportReader } from "./scheduled-reports/report-reader.ts";

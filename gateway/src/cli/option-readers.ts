@@ -74,6 +74,12 @@ export function pointInTime(text: string): number {
   return at;
 }
 
+/** A date, as `2026-11-30`. */
+export function calendarDay(text: string): string {
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text) && fromDate(text) !== null) return text;
+  throw new InvalidArgumentError("It must be a date such as 2026-11-30.");
+}
+
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
 function fromNow(text: string, now: number): number | null {

@@ -3,6 +3,7 @@ import { CliCommand } from "./cli-command.ts";
 import { addApply, addCheck, addSchema } from "./commands/config-files.ts";
 import { addDatabaseCommands } from "./commands/database.ts";
 import { addDoctor } from "./commands/doctor.ts";
+import { addExport } from "./commands/export.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addLedger } from "./commands/ledger.ts";
 import { addConnect, addLogin } from "./commands/login.ts";
@@ -43,6 +44,7 @@ function createProgram(terminal: Terminal): CliCommand {
   addProviders(program);
   addPriceListUpdate(program);
   addLedger(program);
+  addExport(program);
   addDoctor(program);
   addSimulate(program);
   addSchema(program);

@@ -11,7 +11,11 @@ export interface LedgerExportPlace {
   readonly region: string;
   /** null for Amazon's endpoint of the region. */
   readonly endpoint: string | null;
+  readonly formats: readonly ExportFormat[];
 }
+
+/** Of the ledger in a bucket: its entries by hour, and FOCUS rows by day. */
+type ExportFormat = "jsonl" | "focus";
 
 /** Settings of the installation by path, as in `contract/src/settings-table.ts`, with the ledger export as one object. */
 export type Settings = Omit<SettingValues, "ledger.export"> & { readonly "ledger.export": LedgerExportPlace | null };

@@ -284,6 +284,17 @@ function chargesOf(table: PriceTable, usage: Usage): Charges {
   return long !== null && inputTokensOf(usage) > above ? long : plain;
 }
 
+/** Whether the long-context prices apply to a request of this usage. */
+export function isLongContext({ longContext }: PriceTable, usage: Usage): boolean {
+  return longContext !== undefined && inputTokensOf(usage) > longContext.above;
+}
+
+/** The price of each class that has one, including classes that are charged as another one. */
+export function classPrices(table: PriceTable, isLong: boolean): ReadonlyMap<PricedClass, PicoUsd> {
+  const { plain, long } = tableCharges(table);
+  return (isLong ? (long ?? plain) : plain).prices;
+}
+
 /** Cached, because most classes have no price and need no check at each call. */
 const tableCharges = oncePerObject((table: PriceTable) => {
   const { longContext } = table;

@@ -1,4 +1,4 @@
-import type { SettingsChange, SettingsConfig } from "@sluice/contract/config-file";
+import type { LedgerExportConfig, SettingsChange, SettingsConfig } from "@sluice/contract/config-file";
 import { type Conflict, nestedSettings, settingAt, settingDefaults, settingsTable } from "@sluice/contract/words";
 import type { LedgerExportPlace, Settings } from "#core/index.ts";
 import {
@@ -90,10 +90,10 @@ export async function ledgerExportLocation({ kysely }: Database): Promise<Ledger
   return (await readSettings(kysely))["ledger.export"];
 }
 
-function exportLocation(setting: Partial<LedgerExportPlace> | null): LedgerExportPlace | null {
+function exportLocation(setting: LedgerExportConfig | null): LedgerExportPlace | null {
   if (setting === null) return null;
-  const { bucket = "", prefix = "", region = "us-east-1", endpoint = null } = setting;
-  return Object.freeze({ bucket, prefix, region, endpoint });
+  const { bucket, prefix = "", region = "us-east-1", endpoint = null, format = "jsonl" } = setting;
+  return Object.freeze({ bucket, prefix, region, endpoint, formats: [format].flat() });
 }
 
 /** With defaults filled in. `managedByFile`: the names that the config file sets. */

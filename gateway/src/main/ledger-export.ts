@@ -13,6 +13,7 @@ import {
   type ObjectStore,
 } from "#storage/index.ts";
 import type { Control } from "./control.ts";
+import { copyFocusDays, currentFocusCatalogue, type FocusCopies, nextFocusDay, openFocus } from "./focus-copies.ts";
 import type { Base } from "./open-base.ts";
 
 /** When the first copy is made after a start, and how often later ones are. */
@@ -25,6 +26,7 @@ interface LedgerExportOptions {
   /** Throws if its access keys are not configured. */
   readonly storeOf: (place: LedgerExportPlace) => ObjectStore;
   readonly hours: ExportedHours;
+  readonly focus: Pick<FocusCopies, "focus" | "catalogue">;
   readonly reader: LedgerReader;
   readonly leadership: Pick<Leadership, "once">;
   readonly clock: Clock;
@@ -88,7 +90,9 @@ export class LedgerExport {
       return;
     }
     try {
-      await this.#copyDue(place);
+      if (place.formats.includes("jsonl")) await this.#copyDue(place);
+      else this.#next = null;
+      if (place.formats.includes("focus")) await this.#copyDays(place);
       this.#fault.succeeded();
     } catch (thrown) {
       if (this.#stopping.signal.aborted) return;
@@ -123,6 +127,19 @@ export class LedgerExport {
       } finally {
         await reader.rest();
       }
+    });
+  }
+
+  /** FOCUS rows of closed days. */
+  async #copyDays(place: LedgerExportPlace): Promise<void> {
+    const { leadership, storeOf, hours, clock, focus } = this.#options;
+    const destination = destinationOf(place);
+    const copies = { ...focus, hours, clock };
+    if ((await nextFocusDay(copies, destination)) === null) return;
+    const store = storeOf(place);
+    await leadership.once("focus-export", async (lease) => {
+      const signal = AbortSignal.any([lease.signal, this.#stopping.signal]);
+      await copyFocusDays(copies, { destination, store, signal });
     });
   }
 
@@ -192,7 +209,7 @@ const dayMs = 24 * hourMs;
 
 type ExportParts = Pick<
   Base,
-  "environment" | "control" | "configSnapshot" | "transport" | "metrics" | "clock" | "observer"
+  "environment" | "control" | "configSnapshot" | "transport" | "metrics" | "clock" | "observer" | "ending"
 > &
   Pick<LedgerExportOptions, "leadership">;
 
@@ -213,13 +230,14 @@ export function ledgerExportFacts(
 
 /** Starts copying if the settings name a bucket. Returns a function that stops it. */
 export function startLedgerExport(parts: ExportParts): () => Promise<void> {
-  const { environment, control, configSnapshot, metrics, clock } = parts;
+  const { environment, control, configSnapshot, metrics, clock, ending } = parts;
   const exported = new LedgerExport({
     ...parts,
     place: () => configSnapshot.current.settings["ledger.export"],
     retentionDays: () => configSnapshot.current.settings["ledger.retention_days"],
     storeOf: (place) => openLedgerObjects(place, environment, parts),
     hours: createExportedHours(control.database),
+    focus: { focus: openFocus(control, ending), catalogue: () => currentFocusCatalogue(control) },
     reader: createLedgerReader(control.place, clock),
   });
   metrics.numbers({ sluice_ledger_export_lag_seconds: () => exported.lagSeconds });

@@ -20,6 +20,7 @@ import type { Rehearsals } from "#rehearsal/index.ts";
 import { openStaticFiles, type StaticRoot } from "#storage/index.ts";
 import { isBuilt } from "#system/index.ts";
 import { webhookSecretOf, webhookSecretsOf } from "./control.ts";
+import { openFocus } from "./focus-copies.ts";
 import { ledgerExportFacts } from "./ledger-export.ts";
 import { consoleUrl, type Listeners } from "./listeners.ts";
 import type { Base } from "./open-base.ts";
@@ -104,7 +105,7 @@ export async function openControlPlane(
       workspaceFiles: media.files,
       ...alerts.parts,
       rehearsals: openRehearsals(base),
-      ...{ agentSignIn, agentSettings, callsUrl },
+      ...{ agentSignIn, agentSettings, callsUrl, focus: openFocus(control, ending) },
       certificateEndsAt: () => listeners.certificateEndsAt,
       gatewayProblems: () => [unready(), remark()].filter((problem) => problem !== null),
       answerAs: createAsKey(callDependencies),

@@ -25,6 +25,7 @@ export { settingAside } from "./disk/drain-set-aside.ts";
 export { startDrain } from "./drain/drain-thread.ts";
 export { ExplainQueue, type ExplainWriter } from "./explain/explain-queue.ts";
 export { createExplainStore } from "./explain/explain-rows.ts";
+export { createDayCloser, createFocusStore } from "./focus/focus-store.ts";
 export { FileJournal } from "./journal/journal.ts";
 export {
   abandonedJournals,

@@ -4,13 +4,19 @@ import { gunzipSync } from "node:zlib";
 import { bounds, exportedRow, type LedgerEntry, type LedgerExportPlace } from "#core/index.ts";
 import { LedgerExport, ledgerExportFacts } from "#main/ledger-export.ts";
 import type { ActiveLease } from "#ports/index.ts";
-import { createExportedHours } from "#storage/index.ts";
+import { createExportedHours, createFocusStore } from "#storage/index.ts";
 import { exportCheckMs, exportCheckOldMs, exportYoungMs } from "#storage/ledger-export/exported-hours.ts";
 import { countHours, readPart } from "../../src/storage/ledger-export/export-reading.ts";
 import { ledgerEntry, newYear, type StoreFixture, type StoreFixtureFactory, silentObserver } from "./store-fixture.ts";
 
 const hourMs = 3_600_000;
-const place: LedgerExportPlace = { bucket: "books", prefix: "", region: "eu-test-1", endpoint: null };
+const place: LedgerExportPlace = {
+  bucket: "books",
+  prefix: "",
+  region: "eu-test-1",
+  endpoint: null,
+  formats: ["jsonl"],
+};
 
 /** Exports the ledger's hours into objects of two entries, in a bucket of the test. */
 function openExport({ database, clock }: StoreFixture, retentionDays = 30) {
@@ -29,6 +35,7 @@ function openExport({ database, clock }: StoreFixture, retentionDays = 30) {
       },
     }),
     hours,
+    focus: { focus: createFocusStore({ database, clock, newRun: () => "run_1" }), catalogue: async () => noCatalogue },
     reader: {
       counted: (query) => countHours(database, query),
       part: (hour, from) => readPart(database, hour, from, { entries: 2, bytes: 1_000_000 }),
@@ -60,6 +67,8 @@ function openExport({ database, clock }: StoreFixture, retentionDays = 30) {
     },
   };
 }
+
+const noCatalogue = { vendors: {}, publishers: {}, listPrices: {} };
 
 const lease = {
   ...{ name: "ledger-export", owner: "proc_1", fence: 1, isHeld: true },

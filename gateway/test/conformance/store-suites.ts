@@ -11,6 +11,7 @@ import { changeFeedSuite } from "./change-feed-suite.ts";
 import { configFileSuite } from "./config-file-suite.ts";
 import { configStoreSuite } from "./config-store-suite.ts";
 import { controlStoreSuite } from "./control-store-suite.ts";
+import { focusSuite } from "./focus-suite.ts";
 import { guardrailSuite } from "./guardrail-suite.ts";
 import { leaseSuite } from "./lease-suite.ts";
 import { ledgerExportSuite } from "./ledger-export-suite.ts";
@@ -52,6 +53,7 @@ export function storeSuites(name: string, make: StoreFixtureFactory): void {
   ledgerFoldSuite(name, make);
   sessionSumsSuite(name, make);
   ledgerExportSuite(name, make);
+  focusSuite(name, make);
   upstreamObjectSuite(name, make);
   changeFeedSuite(name, make);
   leaseSuite(name, make);

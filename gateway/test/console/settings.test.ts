@@ -106,7 +106,7 @@ describe("settings", () => {
     const atMinio = { bucket: "acme-usage", endpoint: "http://minio:9000" };
     expect((await change(fixture, { ledger: { export: atMinio } })).body.settings.ledger.export).toEqual(atMinio);
     expect((await fixture.controlStore.configSnapshot()).settings["ledger.export"]).toEqual({
-      ...{ bucket: "acme-usage", prefix: "", region: "us-east-1", endpoint: "http://minio:9000" },
+      ...{ bucket: "acme-usage", prefix: "", region: "us-east-1", endpoint: "http://minio:9000", formats: ["jsonl"] },
     });
     const wrong = await change(fixture, { ledger: { export: { bucket: "acme-usage", endpoint: "minio:9000" } } });
     expect([wrong.status, wrong.param]).toEqual([400, "ledger.export.endpoint"]);

@@ -9,6 +9,7 @@ export interface LedgerExportDraft {
   readonly exportPrefix: string;
   readonly exportRegion: string;
   readonly exportEndpoint: string;
+  readonly exportFormat: string;
 }
 
 export const ledgerExportNames: Readonly<Record<keyof LedgerExportDraft, string>> = {
@@ -17,6 +18,7 @@ export const ledgerExportNames: Readonly<Record<keyof LedgerExportDraft, string>
   exportPrefix: "ledger.export.prefix",
   exportRegion: "ledger.export.region",
   exportEndpoint: "ledger.export.endpoint",
+  exportFormat: "ledger.export.format",
 };
 
 export function ledgerExportDraft(place: LedgerExportConfig | undefined): LedgerExportDraft {
@@ -26,6 +28,7 @@ export function ledgerExportDraft(place: LedgerExportConfig | undefined): Ledger
     exportPrefix: place?.prefix ?? "",
     exportRegion: place?.region ?? "",
     exportEndpoint: place?.endpoint ?? "",
+    exportFormat: formatOf(place?.format),
   };
 }
 
@@ -47,7 +50,22 @@ export function ledgerExportOf(draft: LedgerExportDraft): LedgerExportConfig | n
     ...(prefix === "" ? {} : { prefix }),
     ...(region === "" ? {} : { region }),
     ...(endpoint === "" ? {} : { endpoint }),
+    ...formats[draft.exportFormat as ExportFormat],
   };
+}
+
+export const exportFormats = ["jsonl", "focus", "both"] as const;
+type ExportFormat = (typeof exportFormats)[number];
+
+const formats: Readonly<Record<ExportFormat, Pick<LedgerExportConfig, "format">>> = {
+  jsonl: {},
+  focus: { format: "focus" },
+  both: { format: ["jsonl", "focus"] },
+};
+
+function formatOf(format: LedgerExportConfig["format"] = "jsonl"): ExportFormat {
+  const [first = "jsonl", ...others] = new Set([format].flat());
+  return others.length > 0 ? "both" : first;
 }
 
 /** Validation errors by field. */

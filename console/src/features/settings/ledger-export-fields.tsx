@@ -1,4 +1,4 @@
-import { SimpleGrid, Stack, Switch, TextInput } from "@mantine/core";
+import { Select, SimpleGrid, Stack, Switch, TextInput } from "@mantine/core";
 import { type ConsoleSettings, objectPrefixLengthMax } from "@sluice/contract";
 import { Facts } from "../../components/facts.tsx";
 import { When } from "../../components/figures.tsx";
@@ -6,6 +6,7 @@ import { Section } from "../../components/section.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { t } from "../../language/areas/ledger-export.ts";
 import { type FieldsProps, fieldProps, switchProps } from "./field-props.tsx";
+import { exportFormats } from "./ledger-export-draft.ts";
 
 interface LedgerExportFieldsProps extends FieldsProps {
   readonly answer: ConsoleSettings;
@@ -53,6 +54,14 @@ export function LedgerExportFields({ answer, ...props }: LedgerExportFieldsProps
                 maxLength={2_048}
                 value={draft.exportEndpoint}
                 onChange={(event) => change({ exportEndpoint: event.currentTarget.value })}
+              />
+              <Select
+                {...fieldProps(props, "exportFormat", t("ledgerExport.format"))}
+                description={t("ledgerExport.formatHelp")}
+                data={exportFormats.map((value) => ({ value, label: t(`ledgerExport.formats.${value}`) }))}
+                value={draft.exportFormat}
+                onChange={(value) => change({ exportFormat: value ?? "jsonl" })}
+                allowDeselect={false}
               />
             </SimpleGrid>
             <Copies answer={answer} />

@@ -49,12 +49,13 @@ test("only changed fields are sent, in the gateway's format", () => {
     exportPrefix: "sluice/",
     exportRegion: "",
     exportEndpoint: "http://minio:9000",
+    exportFormat: "both",
   });
   expect(settingsSchema.parse(all)).toEqual({
     ledger: {
       durability: "strict",
       retention_days: 90,
-      export: { bucket: "acme-usage", prefix: "sluice/", endpoint: "http://minio:9000" },
+      export: { bucket: "acme-usage", prefix: "sluice/", endpoint: "http://minio:9000", format: ["jsonl", "focus"] },
     },
     explanations: { retention_days: 10 },
     captures: { retention_days: 1 },
@@ -88,6 +89,10 @@ test("the export's target is sent as a whole, null turns it off, and input while
   expect(settingsChangeSchema.parse(moved)).toEqual({
     ledger: { export: { bucket: "acme-usage", prefix: "sluice/", endpoint: "http://minio:9000" } },
   });
+  const focus = changeOf(on, { ...on, exportFormat: "focus" });
+  expect(settingsChangeSchema.parse(focus)).toEqual({ ledger: { export: { ...place, format: "focus" } } });
+  const both = draftOf({ ...settings, ledger: { export: { ...place, format: ["focus", "jsonl"] } } });
+  expect(both.exportFormat).toBe("both");
   const off = changeOf(on, { ...on, exportOn: false });
   expect(settingsChangeSchema.parse(off)).toEqual({ ledger: { export: null } });
   expect(isChanged(on, { ...on, exportOn: false })).toBe(true);
@@ -108,7 +113,10 @@ test("data that a shorter retention deletes is named", () => {
 
 test("every setting of the form is one that the config file knows, so that its lock is found", () => {
   const place = { bucket: "acme-usage", prefix: "sluice/", region: "eu-central-1", endpoint: "http://minio:9000" };
-  const all = settingsSchema.parse({ ...settings, ledger: { ...settings.ledger, export: place } });
+  const all = settingsSchema.parse({
+    ...settings,
+    ledger: { ...settings.ledger, export: { ...place, format: "focus" } },
+  });
   for (const field of Object.keys(draft) as (keyof SettingsDraft)[]) {
     const name = settingName(field);
     const value = name.split(".").reduce<unknown>((outer, part) => Reflect.get(outer as object, part), all);

@@ -22,6 +22,10 @@ const CostsSection = lazy(() =>
   loadChunk(async () => ({ default: (await import("./costs-section.tsx")).CostsSection })),
 );
 
+const FocusSection = lazy(() =>
+  loadChunk(async () => ({ default: (await import("./focus-section.tsx")).FocusSection })),
+);
+
 const ScheduledTab = lazy(() =>
   loadChunk(async () => ({ default: (await import("./scheduled/scheduled-tab.tsx")).ScheduledTab })),
 );
@@ -65,7 +69,12 @@ export default function UsagePage() {
       ) : (
         <Suspense>
           {tab === "costs" && <CostsSection span={view.span} />}
-          {tab === "chargeback" && <ChargebackSection />}
+          {tab === "chargeback" && (
+            <>
+              <ChargebackSection />
+              <FocusSection />
+            </>
+          )}
           {tab === "scheduled" && <ScheduledTab />}
         </Suspense>
       )}

@@ -1,6 +1,6 @@
 export const ledgerExport = {
   title: "Ledger export",
-  help: "Copies the request records of each hour to an S3-compatible bucket as JSON Lines, ten minutes after the hour ends. Changes take effect within five minutes.",
+  help: "Copies the ledger to an S3-compatible bucket: the request records of each hour as JSON Lines, ten minutes after the hour ends, or the costs of each day as FOCUS, a day after the day ends. Changes take effect within five minutes.",
   on: "Copy to a bucket",
   onHelp: "Starts with the oldest stored records. The gateway never deletes anything from the bucket.",
   bucket: "Bucket",
@@ -16,6 +16,9 @@ export const ledgerExport = {
   endpoint: "Endpoint",
   endpointHelp: "For a store other than Amazon S3, such as http://minio:9000.",
   endpointWrong: "Enter a full address, such as http://minio:9000.",
+  format: "Format",
+  formatHelp: "FOCUS is for cost reports of finance teams.",
+  formats: { jsonl: "JSON Lines by hour", focus: "FOCUS by day", both: "Both" },
   keys: "Access keys",
   keysOf: {
     own: "From SLUICE_LEDGER_EXPORT_ACCESS_KEY_ID and its secret, in the gateway's environment.",

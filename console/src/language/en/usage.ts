@@ -130,4 +130,12 @@ export const usage = {
     wrong: "The last month must not be before the first, and a report has at most 12 months.",
     none: "No spend in these months.",
   },
+  focus: {
+    title: "FOCUS export",
+    help: "Costs and usage by day, key, model and usage class in the FinOps Foundation's format, as CSV. Days are in UTC. A day can be exported a day after it ended, and never changes then.",
+    from: "First day",
+    to: "Last day",
+    wrong: "The last day must be between the first day and {last}, and an export has at most 400 days.",
+    download: "Download",
+  },
 } as const;

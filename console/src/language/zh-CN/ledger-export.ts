@@ -3,7 +3,7 @@ import type { Translation } from "../texts.ts";
 
 export const ledgerExport: Translation<typeof english> = {
   title: "账本导出",
-  help: "每小时结束十分钟后，将该小时的请求记录以 JSON Lines 格式复制到 S3 兼容的存储桶。更改在五分钟内生效。",
+  help: "将账本复制到 S3 兼容的存储桶：每小时结束十分钟后，以 JSON Lines 格式复制该小时的请求记录；或每天结束一天后，以 FOCUS 格式复制该天的费用。更改在五分钟内生效。",
   on: "复制到存储桶",
   onHelp: "从保留的最早记录开始。网关不会删除存储桶中的任何内容。",
   bucket: "存储桶",
@@ -19,6 +19,9 @@ export const ledgerExport: Translation<typeof english> = {
   endpoint: "服务地址",
   endpointHelp: "Amazon S3 以外的存储的地址，例如 http://minio:9000。",
   endpointWrong: "请输入完整地址，例如 http://minio:9000。",
+  format: "格式",
+  formatHelp: "FOCUS 用于财务团队的费用报表。",
+  formats: { jsonl: "JSON Lines（按小时）", focus: "FOCUS（按天）", both: "两者" },
   keys: "访问密钥",
   keysOf: {
     own: "来自网关环境变量 SLUICE_LEDGER_EXPORT_ACCESS_KEY_ID 及其密钥。",

@@ -133,4 +133,12 @@ export const usage: Translation<typeof english> = {
     wrong: "结束月份不能早于起始月份，且报表最多包含 12 个月。",
     none: "这些月份没有费用。",
   },
+  focus: {
+    title: "FOCUS 导出",
+    help: "按天、密钥、模型和用量类别统计的费用与用量，采用 FinOps 基金会的格式（CSV）。日期为 UTC。每天结束一天后即可导出，此后不再改变。",
+    from: "起始日期",
+    to: "结束日期",
+    wrong: "结束日期须在起始日期与 {last} 之间，且一次最多导出 400 天。",
+    download: "下载",
+  },
 };

@@ -5,6 +5,7 @@ import {
   batchResultPath,
   chargebackCsvPath,
   fileContentPath,
+  focusPath,
   guardrailChecksCsvPath,
   mayCallWith,
   meets,
@@ -29,6 +30,7 @@ import { matchesEtag } from "../pages.ts";
 import { backupCall } from "./backup-call.ts";
 import { batchResult } from "./batch-result.ts";
 import { fileDownload } from "./file-download.ts";
+import { focusExport } from "./focus-csv.ts";
 import { guardrailChecksCsv } from "./guardrail-checks-csv.ts";
 import { requestsCsv } from "./requests-csv.ts";
 import { chargebackCsv, usageCsv } from "./usage-csv.ts";
@@ -55,6 +57,7 @@ export function mountStreamingRoutes(app: Hono<AdminEnv>, dependencies: ConsoleD
   mount({ ...bytes, path: pattern(guardrailChecksCsvPath, "") }, (call) => guardrailChecksCsv(call, dependencies));
   mount({ ...bytes, path: pattern(usageCsvPath, "") }, (call) => usageCsv(call, dependencies));
   mount({ ...bytes, path: pattern(chargebackCsvPath, "") }, (call) => chargebackCsv(call, dependencies));
+  mount({ methods: ["GET"], path: focusPath, needs: "admin" }, (call) => focusExport(call, dependencies));
   const backup = { methods: ["POST"], path: backupPath, needs: "administrator", fresh: true } as const;
   mount(backup, backupCall(dependencies));
 }

@@ -250,6 +250,33 @@ export interface Tables
     entries: number;
     checked_at: number;
   };
+  /** Days (UTC) with final FOCUS rows. `seq`: the order in which they were closed. `run`: the parts that count. */
+  focus_days: {
+    day: number;
+    seq: number;
+    run: string;
+    closed_at: number;
+    digest: string;
+  };
+  /**
+   * FOCUS rows of one workspace. `charge_day`: the day of their entries, earlier than `day` for late ones. `csv` and `sums` are gzipped, in
+   * base64: CSV lines, and the sums that they were made of as JSON lines.
+   */
+  focus_parts: {
+    day: number;
+    run: string;
+    seq: number;
+    charge_day: number;
+    workspace_id: string;
+    row_count: number;
+    attempts: number;
+    cost_nano_usd: number;
+    digest: string;
+    csv: string;
+    sums: string;
+  };
+  /** `touched`: as in `summed_days`, when the day was last searched for late entries. */
+  focus_checks: { day: number; touched: number };
   /** Objects that vendors store for later calls. `input_tokens` null: unknown. `expires_at` null: stored until deleted. */
   upstream_objects: Columns<UpstreamObject>;
   /** Explanations of requests: routing, prices and refusals. `explanation` is JSON. */

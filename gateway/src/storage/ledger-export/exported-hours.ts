@@ -48,6 +48,15 @@ export function createExportedHours(database: Database) {
       // Whether earlier hours had calls is no longer known.
       return Math.min(hourOf(sinceMs), (await firstSince(until)) ?? Number.POSITIVE_INFINITY);
     },
+    /** The last exported hour; null: none. */
+    async last(destination: string): Promise<number | null> {
+      const { last } = await kysely
+        .selectFrom("exported_hours")
+        .select((eb) => eb.fn.max<number | null>("hour").as("last"))
+        .where("destination", "=", destination)
+        .executeTakeFirstOrThrow();
+      return last;
+    },
     /** Hours since `sinceMs` that are due for a check, with their number of exported entries. */
     async toCheck(destination: string, now: number, sinceMs: number): Promise<readonly ExportedHour[]> {
       const youngSince = now - exportYoungMs;

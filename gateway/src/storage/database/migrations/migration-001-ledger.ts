@@ -166,6 +166,35 @@ export function ledgerTables({ name }: Flavour): readonly string[] {
   constraint exported_hours_key primary key (destination, hour)
 )`,
 
+    // Days with final FOCUS rows, in the order in which they were closed, and their rows.
+    `create table focus_days (
+  day bigint not null primary key,
+  seq bigint not null unique,
+  run text not null,
+  closed_at bigint not null,
+  digest text not null
+)`,
+    `create table focus_parts (
+  day bigint not null,
+  run text not null,
+  seq bigint not null,
+  charge_day bigint not null,
+  workspace_id text not null,
+  row_count bigint not null,
+  attempts bigint not null,
+  cost_nano_usd bigint not null,
+  digest text not null,
+  csv text not null,
+  sums text not null,
+  constraint focus_parts_pk primary key (day, run, seq)
+)`,
+    "create index focus_parts_charged on focus_parts (charge_day, workspace_id)",
+    // How often the sums of a day had changed when its late entries were last exported.
+    `create table focus_checks (
+  day bigint not null primary key,
+  touched bigint not null
+)`,
+
     // Objects that vendors keep (responses, threads, files), with the workspace and the account that each belongs to.
     `create table upstream_objects (
   workspace_id text not null,
