@@ -18,3 +18,5 @@ export { serviceAccountToken } from "./google/service-account.ts";
 export { type AwsKeys, type Issued, type ShortLived, secretsIn } from "./issued.ts";
 export { requireMachine, requireVendor } from "./machine-identity.ts";
 export { noIdentity, unusableCredential } from "./unusable.ts";
+export { anthropicToken, oauthBeta } from "./vendors/anthropic.ts";
+export { openaiToken } from "./vendors/openai.ts";

@@ -24,7 +24,7 @@ export function requireOwnTrust({ trustsOthers }: CredentialContext): void {
 
 /**
  * Throws unless a token of the machine's identity may be sent to this address: by https to the vendor, or to a host that the
- * operator allows. Whoever receives the token can use everything that the identity may.
+ * operator allows. Its receiver has all rights of the identity.
  */
 export function requireVendor({ workload }: CredentialContext, address: string, vendor: RegExp): void {
   const url = URL.parse(address);

@@ -118,6 +118,22 @@ export const kinds: ProviderWords = {
     client_secret: {
       label: "客户端密码",
     },
+    identity_provider_id: {
+      label: "身份提供方 ID",
+    },
+    service_account_id: {
+      label: "服务账号 ID",
+    },
+    federation_rule_id: {
+      label: "联合规则 ID",
+    },
+    organization_id: {
+      label: "组织 ID",
+    },
+    workspace_id: {
+      label: "工作区 ID",
+      help: "仅当规则适用于多个工作区时填写。",
+    },
     role_arn: {
       label: "角色 ARN",
       help: "要代入的角色。留空则直接使用最初的凭证。",
@@ -177,6 +193,16 @@ export const kinds: ProviderWords = {
   kind: {
     openai: {
       apiKey: "在 platform.openai.com 的 API keys 页面创建。",
+      setting: {
+        auth: {
+          label: "认证方式",
+          help: "api_key：已保存的密钥。workload_identity：用网关所在机器的令牌文件换取短期令牌。默认：api_key。",
+        },
+        identity_file: {
+          label: "身份令牌文件",
+          help: "网关环境变量所允许的文件路径。",
+        },
+      },
     },
     "openai-compatible": {
       title: "OpenAI 兼容",
@@ -186,6 +212,16 @@ export const kinds: ProviderWords = {
     anthropic: {
       baseUrl: "末尾有无 /v1 均可。",
       apiKey: "在 console.anthropic.com 的 API keys 页面创建。",
+      setting: {
+        auth: {
+          label: "认证方式",
+          help: "api_key：已保存的密钥。workload_identity：用网关所在机器的令牌文件换取短期令牌。默认：api_key。",
+        },
+        identity_file: {
+          label: "身份令牌文件",
+          help: "留空则使用 ANTHROPIC_IDENTITY_TOKEN_FILE。",
+        },
+      },
     },
     gemini: {
       apiKey: "在 aistudio.google.com 的 API keys 页面创建。",

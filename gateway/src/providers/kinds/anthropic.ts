@@ -4,12 +4,17 @@ import { anthropicBatches } from "../batches/anthropic-batches.ts";
 import { classifyByStatus, refusalObject } from "../classify-by-status.ts";
 import { defineKind } from "../define-kind.ts";
 import type { BadAnswer, OutboundDraft } from "../kind.ts";
-import { authorizeWith } from "../openai-shaped.ts";
 import { anthropicFactors } from "../price-factors.ts";
 import { claudeModels } from "../reasoning/claude-models.ts";
 import { reasoningBy } from "../reasoning/reasoning-rule.ts";
 import { withVersion } from "../settings.ts";
 import { countTokens, messages, requireVersion } from "../standard-lanes.ts";
+import {
+  anthropicAuthFields,
+  anthropicAuthProblem,
+  anthropicTokens,
+  authorizeAnthropic,
+} from "../workload-identity.ts";
 
 /** The vendor's SDK adds /v1 to the base URL, so both forms are accepted. */
 export const anthropic = defineKind({
@@ -19,6 +24,9 @@ export const anthropic = defineKind({
   variable: "ANTHROPIC",
   baseUrlHelp: "With or without /v1 at its end.",
   apiKeyHelp: "Create one at console.anthropic.com, under API keys.",
+  fields: anthropicAuthFields,
+  tokens: anthropicTokens,
+  checkSettings: anthropicAuthProblem,
   priceFactors: anthropicFactors,
   reasoning: claudeModels,
   lanes: [{ ...messages, traits: { dropsMovedThoughts: true }, adjust: nameBinding }, countTokens],
@@ -27,7 +35,7 @@ export const anthropic = defineKind({
   batches: anthropicBatches,
   rootOf: withVersion,
   modelsQuery: "limit=1000",
-  authorize: authorizeWith("x-api-key"),
+  authorize: authorizeAnthropic,
   classify: classifyAnthropicShaped,
   // https://platform.claude.com/docs/en/about-claude/pricing, read on 2026-11-22.
   starterModels: [{ name: "claude-sonnet-5-5" }, { name: "claude-opus-5-5" }, { name: "claude-haiku-5-5" }],

@@ -20,6 +20,7 @@ import {
 } from "../standard-lanes.ts";
 import { plainRoot } from "../video/requests.ts";
 import { soraVideo } from "../video/sora.ts";
+import { authorizeOpenai, openaiAuthFields, openaiAuthProblem, openaiTokens } from "../workload-identity.ts";
 
 /** Models for completions; all others are for chat. */
 const completionModels = /^(?:ft:)?(?:gpt-3\.5-turbo-instruct|davinci-002|babbage-002)/;
@@ -30,6 +31,10 @@ export const openai = defineKind({
   baseUrl: "https://api.openai.com/v1",
   variable: "OPENAI",
   apiKeyHelp: "Create one at platform.openai.com, under API keys.",
+  fields: openaiAuthFields,
+  tokens: openaiTokens,
+  authorize: authorizeOpenai,
+  checkSettings: openaiAuthProblem,
   reasoning: openaiModels,
   priceFactors: openaiFactors,
   lanes: [
