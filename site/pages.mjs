@@ -15,7 +15,7 @@ const groups = [
       ...["guides/team-budgets", "guides/failover", "guides/batches", "guides/guardrails", "guides/files"],
       "rehearsal",
       "guides/ldap-saml",
-      "guides/from-litellm",
+      "guides/migrate-from-litellm",
     ),
   ],
   ["Providers", [...folder("docs/providers"), ...docs("keyless-upstreams")]],

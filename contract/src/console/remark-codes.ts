@@ -256,6 +256,7 @@ const auditTargetWords = {
   directory_group: "directory group",
   file: "file",
   group: "group",
+  import: "import",
   guardrail: "guardrail",
   invitation: "invitation",
   master_key: "master key",

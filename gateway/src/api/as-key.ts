@@ -46,4 +46,12 @@ function innerRequest({ request, target }: AsKeyCall): Request {
   });
 }
 
-const ownCredentials = ["cookie", "authorization", "x-api-key", "x-goog-api-key", "origin", "referer"] as const;
+const ownCredentials = [
+  "cookie",
+  "authorization",
+  "x-api-key",
+  "x-goog-api-key",
+  "x-bf-vk",
+  "origin",
+  "referer",
+] as const;

@@ -1,3 +1,4 @@
+import { modelEndpoints } from "@sluice/contract/words";
 import { bounds, Failure, type FailureCode } from "#core/index.ts";
 import type { Exchange } from "./dependencies.ts";
 
@@ -12,9 +13,21 @@ export interface Target {
 export function targetOf(url: string): Target {
   const pathStart = url.startsWith("/") ? 0 : url.indexOf("/", 8);
   const queryStart = url.indexOf("?", pathStart);
-  if (queryStart === -1) return { path: url.slice(pathStart), query: "" };
-  return { path: url.slice(pathStart, queryStart), query: url.slice(queryStart + 1) };
+  if (queryStart === -1) return { path: versioned(url.slice(pathStart)), query: "" };
+  return { path: versioned(url.slice(pathStart, queryStart)), query: url.slice(queryStart + 1) };
 }
+
+/** Other gateways serve OpenAI's paths without `/v1` too, so callers may have a base URL without it. */
+function versioned(path: string): string {
+  return unversioned.has(path) ? `/v1${path}` : path;
+}
+
+const unversioned: ReadonlySet<string> = new Set([
+  "/models",
+  ...Object.values(modelEndpoints)
+    .filter(({ path }) => /^\/v1\/(?!messages)[^{]+$/.test(path))
+    .map(({ path }) => path.slice("/v1".length)),
+]);
 
 /** The gateway's address for callers: as configured, else as this caller used it. Without a trailing slash. */
 export function originOf({ dependencies, request: { url } }: Exchange): string {

@@ -4,6 +4,7 @@ import { addApply, addCheck, addSchema } from "./commands/config-files.ts";
 import { addDatabaseCommands } from "./commands/database.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addExport } from "./commands/export.ts";
+import { addImport } from "./commands/import.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addLedger } from "./commands/ledger.ts";
 import { addConnect, addLogin } from "./commands/login.ts";
@@ -33,6 +34,7 @@ function createProgram(terminal: Terminal): CliCommand {
   addDemo(program);
   addCheck(program);
   addApply(program);
+  addImport(program);
   addDatabaseCommands(program);
   addKeys(program);
   addWorkspaces(program);

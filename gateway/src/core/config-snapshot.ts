@@ -35,4 +35,6 @@ export interface ConfigSnapshot {
   readonly guardrails: readonly Guardrail[];
   /** When the next scheduled price becomes effective, in Unix milliseconds. The snapshot must be reloaded then. */
   readonly nextPriceAt?: number;
+  /** Until when secrets may belong to imported keys that were not used yet, in Unix milliseconds. Left out: there are no such keys. */
+  readonly importedKeysUntil?: number;
 }

@@ -95,6 +95,14 @@ export function personDigest(keyId: string): string {
   return `person:${keyId}`;
 }
 
+/**
+ * Digest of an imported key until its secret is used here. `digest`: the vault's, of the hexadecimal SHA-256 of the secret. No secret
+ * has such a digest.
+ */
+export function importedDigest(digest: string): string {
+  return `imported:${digest}`;
+}
+
 export function sessionDigest(sessionId: string): string {
   return `sign-in:${sessionId}`;
 }

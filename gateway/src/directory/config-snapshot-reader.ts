@@ -30,6 +30,7 @@ import {
   sealId,
 } from "#storage/tables.ts";
 import { guardrailOf } from "./guardrails/guardrail-rows.ts";
+import { importedKeysUntil as readImportedKeysUntil } from "./keys/keys.ts";
 import { currentPrices, type ModelPrices } from "./providers/prices.ts";
 import { findRows, not } from "./rows.ts";
 import { readSettings } from "./settings.ts";
@@ -41,6 +42,7 @@ export async function readConfigSnapshot(database: Database, vault: Vault, now: 
     const workspaces = await readWorkspaces(snapshot);
     const providers = await readProviders(snapshot, vault, settings["disconnect.default"]);
     const prices = await currentPrices(snapshot, now);
+    const importedKeysUntil = await readImportedKeysUntil(snapshot, now);
     const later = [...prices.values()].flatMap(({ next }) => (next === null ? [] : [next.effective_from]));
     return Object.freeze({
       version: await lastChange({ kysely: snapshot }),
@@ -51,6 +53,7 @@ export async function readConfigSnapshot(database: Database, vault: Vault, now: 
       settings,
       guardrails: await readGuardrails(snapshot, vault),
       ...(later.length === 0 ? {} : { nextPriceAt: Math.min(...later) }),
+      ...(importedKeysUntil === null ? {} : { importedKeysUntil }),
     });
   });
 }

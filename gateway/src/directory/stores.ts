@@ -1,7 +1,7 @@
 import type { WorkspaceRole } from "@sluice/contract/words";
-import type { ApiKey, ConfigSnapshot } from "#core/index.ts";
+import type { ApiKey, ConfigSnapshot, Secret } from "#core/index.ts";
 import type { AuditEvent, KeyStore, RightsSource } from "#ports/index.ts";
-import { type CallerKeyRow, callerKeys, type Database, keyByOldSecret, keyOf } from "#storage/tables.ts";
+import { auditedWrite, type CallerKeyRow, callerKeys, type Database, keyByOldSecret, keyOf } from "#storage/tables.ts";
 import * as agentKeys from "./agents/agent-keys.ts";
 import * as agentSettings from "./agents/agent-settings.ts";
 import * as agentSignIns from "./agents/agent-sign-ins.ts";
@@ -9,6 +9,8 @@ import * as configFile from "./config-file/apply-config.ts";
 import { exportConfig } from "./config-file/config-export.ts";
 import { readConfigSnapshot } from "./config-snapshot-reader.ts";
 import * as guardrails from "./guardrails/guardrails.ts";
+import type * as importing from "./imports/run-import.ts";
+import type * as undoing from "./imports/undo-import.ts";
 import * as keyRequests from "./keys/key-requests.ts";
 import * as keys from "./keys/keys.ts";
 import * as invitations from "./people/invitations.ts";
@@ -47,6 +49,11 @@ export function createControlStore(directory: ControlDirectory) {
   return {
     ...bindStore(directory, controlReads, controlWrites),
     find: keyFinder(directory.database),
+    // Not in the audit log: no person changes anything.
+    adoptSecret: (digest: string, secret: Secret) =>
+      auditedWrite({ ...directory, owner: "console" as const }, { actor: "first use", ip: null }, (context) =>
+        keys.adoptSecret(context, digest, secret),
+      ),
   } satisfies KeyStore;
 }
 
@@ -87,6 +94,10 @@ const controlReads = {
   settings: currentSettings,
   oidcAccounts: oidc.oidcAccounts,
 
+  runImport: async (...args: Parameters<typeof importing.runImport>) =>
+    (await import("./imports/run-import.ts")).runImport(...args),
+  undoImport: async (...args: Parameters<typeof undoing.undoImport>) =>
+    (await import("./imports/undo-import.ts")).undoImport(...args),
   apply: configFile.applyConfig,
   plan: configFile.planConfig,
   seed: configFile.seedConfig,

@@ -5,7 +5,9 @@ import {
   type ConfigSnapshot,
   Failure,
   type Group,
+  importedDigest,
   type LimitScope,
+  type Secret,
   type Workspace,
 } from "#core/index.ts";
 import type { KeyStore, Vault } from "#ports/index.ts";
@@ -78,6 +80,14 @@ class KeysInMemory implements KeyStore {
     if (this.#failure !== null) throw this.#failure;
     return this.keys.get(digest) ?? null;
   }
+
+  /** Secrets by the digest that they replaced. */
+  readonly adopted = new Map<string, string>();
+  async adoptSecret(digest: string, secret: Secret): Promise<void> {
+    this.reads++;
+    if (this.#failure !== null) throw this.#failure;
+    this.adopted.set(digest, secret.reveal());
+  }
 }
 
 function gateway(overrides: Partial<ApiKey> = {}, configSnapshot: Partial<ConfigSnapshot> = {}) {
@@ -110,6 +120,70 @@ async function refusalOf(act: () => unknown): Promise<string> {
   }
   return "accepted";
 }
+
+describe("an imported key", () => {
+  const sha256 = "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b";
+  const imported = importedDigest(`digest of ${sha256}`);
+
+  function imports(until: number | null, overrides: Partial<ApiKey> = {}) {
+    const fixture = gateway({}, until === null ? {} : { importedKeysUntil: until });
+    fixture.keyStore.keys.clear();
+    fixture.keyStore.keys.set(imported, { ...key, ...overrides });
+    return fixture;
+  }
+
+  test("is found by the SHA-256 of its secret, and gets its own digest", async () => {
+    const { authenticator, keyStore } = imports(Number.POSITIVE_INFINITY);
+    expect((await authenticator.authenticate(bearer("secret"), address)).key.id).toBe("key_1");
+    expect([...keyStore.adopted]).toEqual([[imported, "secret"]]);
+  });
+
+  test("is not found by its digest, and not once there are no imported keys", async () => {
+    const { authenticator, clock } = imports(1_000_100);
+    expect(await refusalOf(() => authenticator.authenticate(bearer(sha256), address))).toBe("invalid_api_key");
+    expect(await refusalOf(() => authenticator.authenticate(bearer("secret"), address))).toBe("accepted");
+    clock.advance(200);
+    expect(await refusalOf(() => authenticator.authenticate(bearer("secret"), address))).toBe("invalid_api_key");
+    const without = imports(null);
+    expect(await refusalOf(() => without.authenticator.authenticate(bearer("secret"), address))).toBe(
+      "invalid_api_key",
+    );
+    expect(without.keyStore.reads).toBe(1);
+  });
+
+  test("is refused when it is revoked or disabled, and keeps its digest", async () => {
+    for (const [overrides, code] of [
+      [{ revoked: true }, "revoked_api_key"],
+      [{ enabled: false }, "disabled_api_key"],
+      [{ secretUntil: 5 }, "expired_api_key"],
+    ] as const) {
+      const { authenticator, keyStore } = imports(Number.POSITIVE_INFINITY, overrides);
+      expect(await refusalOf(() => authenticator.authenticate(bearer("secret"), address))).toBe(code);
+      expect(keyStore.adopted.size).toBe(0);
+    }
+  });
+
+  test("guesses are read once for each digest, then answered from the cache", async () => {
+    const { authenticator, keyStore } = imports(Number.POSITIVE_INFINITY);
+    for (let call = 0; call < 10; call++) {
+      expect(await refusalOf(() => authenticator.authenticate(bearer("guess"), address))).toBe("invalid_api_key");
+    }
+    expect(keyStore.reads).toBe(2);
+  });
+
+  test("works while its digest cannot be replaced, which is tried again after a pause", async () => {
+    const { authenticator, keyStore, clock } = imports(Number.POSITIVE_INFINITY);
+    await authenticator.authenticate(bearer("secret"), address);
+    keyStore.adopted.clear();
+    const attempts = keyStore.failWith(new Failure("storage_unavailable", "down"));
+    for (let call = 0; call < 5; call++) await authenticator.authenticate(bearer("secret"), address);
+    expect(attempts()).toBe(1);
+    keyStore.failWith(null);
+    clock.advance(bounds.keyRefreshRestMs);
+    await authenticator.authenticate(bearer("secret"), address);
+    expect(keyStore.adopted.size).toBe(1);
+  });
+});
 
 describe("a cached key", () => {
   test("is read once, then accepted synchronously", async () => {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import ipaddr from "ipaddr.js";
 import {
   type ApiKey,
@@ -6,10 +7,12 @@ import {
   type ConfigSnapshot,
   Failure,
   type HeaderReader,
+  importedDigest,
   oncePerObject,
   type Principal,
   personDigest,
   personOf,
+  Secret,
   scopesOf,
   sessionDigest,
 } from "#core/index.ts";
@@ -44,6 +47,7 @@ const digestsMax = 1_000;
  */
 export class Authenticator {
   readonly #vault: Vault;
+  readonly #keyStore: KeyStore;
   readonly #configSnapshot: () => ConfigSnapshot;
   readonly #clock: Clock;
   readonly #tokens: AccessTokens;
@@ -51,10 +55,15 @@ export class Authenticator {
   readonly #principals = new WeakMap<ApiKey, CachedPrincipal>();
   /** By secret, found by its hash. The state of the key is still checked on every call. */
   readonly #digests = new BoundedMap<string, string>(digestsMax);
+  /** Digests of imported keys that are being replaced. */
+  readonly #adopting = new Set<string>();
+  /** After a failure, in monotonic milliseconds. */
+  #adoptAgainMs = Number.NEGATIVE_INFINITY;
   #calls = 0;
 
   constructor(options: AuthenticatorOptions) {
     this.#vault = options.vault;
+    this.#keyStore = options.keyStore;
     this.#configSnapshot = options.configSnapshot;
     this.#clock = options.clock;
     this.#tokens = new AccessTokens(options.vault, options.clock);
@@ -72,13 +81,45 @@ export class Authenticator {
     if (hasAccessTokenFormat(credential)) return this.#person(credential, address);
     const digest = this.#digests.peek(credential) ?? this.#vault.digest(credential);
     const key = this.#cache.find(digest);
-    if (key instanceof Promise) return key.then((found) => this.admit(found, address));
+    if (key instanceof Promise) {
+      return key.then((found) =>
+        found === null && this.#hasImportedKeys() ? this.#imported(credential, address) : this.admit(found, address),
+      );
+    }
+    if (key === null && this.#hasImportedKeys()) return this.#imported(credential, address);
     // One hit in 64 refreshes the cache position, which is enough.
     if (key !== null && (++this.#calls & 63) === 0) {
       this.#cache.touch(digest);
       this.#digests.set(credential, digest);
     }
     return this.admit(key, address);
+  }
+
+  #hasImportedKeys(): boolean {
+    const until = this.#configSnapshot().importedKeysUntil;
+    return until !== undefined && this.#clock.now() < until;
+  }
+
+  /**
+   * The caller with the secret of an imported key. Another gateway knew only its SHA-256; from its first use on the key has a digest as
+   * all keys. The call does not wait for that, and does not fail with it: the next one tries again.
+   */
+  async #imported(credential: string, address: () => string): Promise<Principal> {
+    const digest = importedDigest(this.#vault.digest(sha256(credential)));
+    const key = await this.#cache.find(digest);
+    const principal = this.admit(key, address);
+    // It has another secret already.
+    if (key?.secretUntil !== undefined) return principal;
+    if (!this.#adopting.has(digest) && this.#clock.monotonic() >= this.#adoptAgainMs) {
+      this.#adopting.add(digest);
+      void this.#keyStore
+        .adoptSecret(digest, new Secret(credential))
+        .catch(() => {
+          this.#adoptAgainMs = this.#clock.monotonic() + bounds.keyRefreshRestMs;
+        })
+        .finally(() => this.#adopting.delete(digest));
+    }
+    return principal;
   }
 
   /** A key as a caller without its secret. Throws like `authenticate`, except for allowed addresses, which restrict the secret. */
@@ -171,21 +212,23 @@ export function hasCredential(headers: HeaderReader): boolean {
   return credentialHeaders.some((name) => headers.get(name) !== null);
 }
 
-const credentialHeaders = ["authorization", "x-api-key", "x-goog-api-key"] as const;
+const credentialHeaders = ["authorization", "x-api-key", "x-goog-api-key", "x-bf-vk"] as const;
 
 /**
- * The caller's key: `Authorization: Bearer`, `x-api-key` or `x-goog-api-key` on every endpoint. Different keys in one request are
- * refused, since two readers could disagree on the caller.
+ * The caller's key: `Authorization: Bearer`, `x-api-key` or `x-goog-api-key` on every endpoint, or `x-bf-vk`, the header of Bifrost.
+ * Different keys in one request are refused, since two readers could disagree on the caller.
  */
 function readCredential(headers: HeaderReader): string {
   const authorization = headers.get("authorization");
   const googleKey = headers.get("x-goog-api-key");
-  const apiKey = headers.get("x-api-key") ?? googleKey;
+  const bifrostKey = headers.get("x-bf-vk");
+  const apiKey = headers.get("x-api-key") ?? googleKey ?? bifrostKey;
   const bearer = authorization === null ? null : readBearer(authorization, apiKey !== null);
-  if ((bearer !== null && apiKey !== null && bearer !== apiKey) || (googleKey !== null && googleKey !== apiKey)) {
+  const differs = (other: string | null) => other !== null && apiKey !== null && other !== apiKey;
+  if (differs(bearer) || differs(googleKey) || differs(bifrostKey)) {
     throw new Failure(
       "conflicting_credentials",
-      "The headers Authorization, x-api-key and x-goog-api-key contain different keys. Send one key.",
+      "The headers Authorization, x-api-key, x-goog-api-key and x-bf-vk contain different keys. Send one key.",
     );
   }
   const credential = bearer ?? apiKey;
@@ -198,6 +241,10 @@ function readCredential(headers: HeaderReader): string {
   const lengthMax = hasAccessTokenFormat(credential) ? bounds.accessTokenBytesMax : credentialBytesMax;
   if (credential.length > lengthMax) throw unknownKey();
   return credential;
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }
 
 function unknownKey(): Failure {

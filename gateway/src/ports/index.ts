@@ -7,6 +7,7 @@ export * from "./config-records.ts";
 export * from "./counter.ts";
 export * from "./explain-store.ts";
 export * from "./focus-store.ts";
+export * from "./import-draft.ts";
 export * from "./journal.ts";
 export * from "./key-store.ts";
 export * from "./leases.ts";

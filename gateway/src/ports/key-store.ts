@@ -3,6 +3,8 @@ import type { ApiKey, Secret } from "#core/index.ts";
 /** Finds keys by the digest (hex) of their secret. */
 export interface KeyStore {
   find(digest: string): Promise<ApiKey | null>;
+  /** Stores the digest of an imported key's secret at its first use. Does nothing if another call did. */
+  adoptSecret(importedDigest: string, secret: Secret): Promise<void>;
 }
 
 export type Change = { readonly kind: "config" } | { readonly kind: "key"; readonly digest: string };

@@ -135,6 +135,7 @@ const blockedHeaders: ReadonlySet<string> = new Set([
   "accept-encoding",
   "http2-settings",
   "ocp-apim-subscription-key",
+  "x-bf-vk",
   "forwarded",
   "via",
   "true-client-ip",

@@ -71,7 +71,15 @@ test("limits cycles, many members and long texts", () => {
 });
 
 test("recognizes headers with credentials by name, and keeps those about limits and retries", () => {
-  const hidden = ["Authorization", "x-api-key", "ocp-apim-subscription-key", "x-functions-key", "Cookie", "set-cookie"];
+  const hidden = [
+    "Authorization",
+    "x-api-key",
+    "ocp-apim-subscription-key",
+    "x-functions-key",
+    "x-bf-vk",
+    "Cookie",
+    "set-cookie",
+  ];
   const jwt = [
     "cf-access-jwt-assertion",
     "x-amz-security-token",

@@ -20,7 +20,7 @@ export function isSecretHeader(name: string): boolean {
 const plainHeaders = new Set(["idempotency-key", "x-sluice-session"]);
 
 const secretHeader =
-  /(?:key|auth|jwt|assertion|signature|session(?:-?id)?|sid|cert|csrf|xsrf|dpop|pw|pwd|pass|pin|otp|saml|ticket)$/i;
+  /(?:key|auth|jwt|assertion|signature|session(?:-?id)?|sid|cert|csrf|xsrf|dpop|vk|pw|pwd|pass|pin|otp|saml|ticket)$/i;
 
 /** A plain, bounded copy of a value for the log: no credentials, no cycles, each getter read once. */
 export function redacted(value: unknown, depth = 0): unknown {

@@ -13,6 +13,7 @@ import { configStoreSuite } from "./config-store-suite.ts";
 import { controlStoreSuite } from "./control-store-suite.ts";
 import { focusSuite } from "./focus-suite.ts";
 import { guardrailSuite } from "./guardrail-suite.ts";
+import { importSuite } from "./import-suite.ts";
 import { leaseSuite } from "./lease-suite.ts";
 import { ledgerExportSuite } from "./ledger-export-suite.ts";
 import { ledgerFoldSuite } from "./ledger-fold-suite.ts";
@@ -47,6 +48,7 @@ export function storeSuites(name: string, make: StoreFixtureFactory): void {
   storedKeysSuite(name, make);
   configStoreSuite(name, make);
   tenantStoreSuite(name, make);
+  importSuite(name, make);
   guardrailSuite(name, make);
   ledgerStoreSuite(name, make);
   adjustmentSuite(name, make);

@@ -52,6 +52,7 @@ export const audit = {
     directory_group: "Directory group",
     group: "Group",
     guardrail: "Guardrail",
+    import: "Import",
     invitation: "Invitation",
     master_key: "Master key",
     member: "Member",

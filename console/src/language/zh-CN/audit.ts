@@ -54,6 +54,7 @@ export const audit: Translation<typeof english> = {
     directory_group: "目录组",
     group: "分组",
     guardrail: "防护规则",
+    import: "导入",
     invitation: "邀请",
     master_key: "主密钥",
     member: "成员",

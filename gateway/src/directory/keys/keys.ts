@@ -1,6 +1,6 @@
 import type { ConsoleKey } from "@sluice/contract/console";
 import { defaultGroupName } from "@sluice/contract/words";
-import { type ApiKey, Failure, invalidRequest, orNotFound, type Secret } from "#core/index.ts";
+import { type ApiKey, Failure, importedDigest, invalidRequest, orNotFound, type Secret } from "#core/index.ts";
 import {
   boundsText,
   type Connection,
@@ -21,7 +21,7 @@ import {
 } from "#storage/tables.ts";
 import { canManageKeys, checkKeyOwner, mayOwnKeys, ownerOfNewKey } from "../people/key-owners.ts";
 import { refuseFileDeclared, refuseFileOwned, refuseProblems, refuseSuspended } from "../refusals.ts";
-import { findRow } from "../rows.ts";
+import { findRow, setColumns } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 import { grantProblems, groupIn, type WorkspaceRow, workspaceOf } from "../workspaces/workspace-rows.ts";
 import * as rules from "./key-rules.ts";
@@ -107,6 +107,48 @@ export async function revokeKey(context: ControlWrite, workspaceId: string, id: 
     return row.revoked_at === null ? { ...row, revoked_at: context.at, old_digest: null, old_until: null } : row;
   });
 }
+
+/**
+ * Replaces the digest of an imported key by the one of its secret, at its first use. Calls that tried the new digest just before
+ * still find the old one for a while.
+ */
+export async function adoptSecret(context: ControlWrite, imported: string, secret: Secret): Promise<void> {
+  const { transaction, vault, log, at } = context;
+  const digest = vault.digest(secret.reveal());
+  const row = await findRow(transaction, "api_keys", { digest: imported });
+  if (row === undefined || (await rules.secretProblems(transaction, [{ ...row, digest, path: [] }])).length > 0) return;
+  const columns = { digest, ...recognition(secret), old_digest: imported, old_until: at + adoptionGraceMs };
+  await setColumns(transaction, "api_keys", { id: row.id }, columns);
+  log.keyChanged(digest);
+  log.keyChanged(imported);
+  // The config snapshot has this time too.
+  if ((await importedKeysUntil(transaction, at)) !== Number.POSITIVE_INFINITY) log.configChanged();
+}
+
+const adoptionGraceMs = 60_000;
+
+/** Until when secrets may belong to imported keys that were not used here yet, in Unix milliseconds; null: there are no such keys. */
+export async function importedKeysUntil(connection: Connection, now: number): Promise<number | null> {
+  const current = await connection
+    .selectFrom("api_keys")
+    .select("id")
+    .where("digest", ">=", importedDigest(""))
+    .where("digest", "<", afterImportedDigests)
+    .limit(1)
+    .executeTakeFirst();
+  if (current !== undefined) return Number.POSITIVE_INFINITY;
+  const rotated = await connection
+    .selectFrom("api_keys")
+    .select((eb) => eb.fn.max<number | null>("old_until").as("until"))
+    .where("old_digest", ">=", importedDigest(""))
+    .where("old_digest", "<", afterImportedDigests)
+    .executeTakeFirst();
+  const until = rotated?.until ?? null;
+  return until === null || Number(until) <= now ? null : Number(until);
+}
+
+/** The first text after all that begin with `imported:`. */
+const afterImportedDigests = "imported;";
 
 /** Finds a key by id, by the prefix of its secret, or by name. Throws `invalid_request` when several keys match. */
 export async function resolveKey(

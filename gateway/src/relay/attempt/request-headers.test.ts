@@ -25,7 +25,10 @@ const agents = {
 
 /** Headers that routers, clouds and proxies read, or that identify a caller. */
 const refused: readonly (readonly [what: string, names: readonly string[]])[] = [
-  ["credentials", ["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "proxy-authorization", "dpop"]],
+  [
+    "credentials",
+    ["authorization", "x-api-key", "api-key", "x-goog-api-key", "x-bf-vk", "cookie", "proxy-authorization", "dpop"],
+  ],
   [
     "credentials of other vendors",
     ["ocp-apim-subscription-key", "x-auth-token", "x-access-token", "x-amz-security-token", "x-pw"],

@@ -175,7 +175,7 @@ export function shownWords(redactor: Redactor, { message }: Failure, refusedWith
   return upstreamWords(redactor.text(refusedWith === null ? message : `${message} It said: ${refusedWith}`));
 }
 
-const credentialHeaders = ["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie"] as const;
+const credentialHeaders = ["authorization", "x-api-key", "api-key", "x-goog-api-key", "x-bf-vk", "cookie"] as const;
 const secretCharactersMin = 8;
 
 function callersSecrets(headers: HeaderReader): readonly string[] {

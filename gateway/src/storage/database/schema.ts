@@ -48,6 +48,15 @@ export interface Tables
     managed_by: ManagedBy;
     created_at: number;
   };
+  /** Imports from other gateways. `objects`: the created objects, with checksums. */
+  imports: {
+    id: string;
+    product: string;
+    at: number;
+    actor: string;
+    objects: string;
+    undone_at: number | null;
+  };
   api_keys: {
     id: string;
     workspace_id: string;

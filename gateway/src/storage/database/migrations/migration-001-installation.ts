@@ -141,6 +141,18 @@ export const tenantTables: readonly string[] = [
   "create index api_keys_owner on api_keys (owner_id)",
 ];
 
+/** What imports from other gateways made, for a second run and for undoing it. */
+export const importTables: readonly string[] = [
+  `create table imports (
+  id text not null primary key,
+  product text not null,
+  at bigint not null,
+  actor text not null,
+  objects text not null,
+  undone_at bigint
+)`,
+];
+
 /** Providers, models, the deployments that connect them, prices, and guardrails. */
 export const configTables: readonly string[] = [
   `create table providers (

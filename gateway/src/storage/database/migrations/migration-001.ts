@@ -4,7 +4,7 @@ import type { SchemaStep } from "../schema-step.ts";
 import { alertTables } from "./migration-001-alerts.ts";
 import { batchTables } from "./migration-001-batches.ts";
 import { fileTables } from "./migration-001-files.ts";
-import { configTables, installationTables, tenantTables } from "./migration-001-installation.ts";
+import { configTables, importTables, installationTables, tenantTables } from "./migration-001-installation.ts";
 import {
   guardrailCheckTables,
   ledgerTables,
@@ -25,6 +25,7 @@ export function migration001(flavour: Flavour): SchemaStep {
         ...signInTables,
         ...tenantTables,
         ...configTables,
+        ...importTables,
         ...peopleTables,
         ...rightsTables,
         ...agentTables,

@@ -1,0 +1,27 @@
+import { importProducts } from "#ports/index.ts";
+import type { CliCommand } from "../cli-command.ts";
+import type { ImportOptions } from "../imports/import-options.ts";
+
+const sources: Readonly<Record<(typeof importProducts)[number], string>> = {
+  litellm: "its config.yaml, its PostgreSQL database (--database), or both",
+};
+
+export function addImport(program: CliCommand): void {
+  const parent = program
+    .command("import")
+    .description("import the configuration of another gateway; callers keep their secrets where that is possible");
+  for (const product of importProducts) {
+    parent
+      .command(product)
+      .description(`plan or apply an import of ${sources[product]}`)
+      .option("--from <source>", "a file or an https address")
+      .option("--database <url>", "its database; only read")
+      .option("--plan", "print what would be made, and what cannot be imported (default)")
+      .option("--apply", "import it")
+      .option("--undo <id>", "remove what this import made, except objects that were changed since")
+      .action(async (options: ImportOptions, command: CliCommand) => {
+        const { importFrom } = await import("../imports/import-command.ts");
+        await importFrom(product, options, command);
+      });
+  }
+}

@@ -1,0 +1,39 @@
+import type { ImportDraft } from "#ports/index.ts";
+
+type Provider = ImportDraft["providers"][number];
+
+/**
+ * Replaces `${NAME}`, if it is the whole value of a field of a provider. `missing`: variables that are not set. For a plan their fields
+ * keep the name, and a base URL gets a placeholder, so that everything else can be checked.
+ */
+export function expanded(
+  draft: ImportDraft,
+  variables: Readonly<Record<string, string | undefined>>,
+  forPlan: boolean,
+): { readonly draft: ImportDraft; readonly missing: readonly string[] } {
+  const missing = new Set<string>();
+  const expand = <Value>(value: Value): Value | string => {
+    const name = typeof value === "string" ? /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/.exec(value)?.[1] : undefined;
+    if (name === undefined) return value;
+    const found = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    if (found === undefined || found === "") missing.add(name);
+    return found ?? value;
+  };
+  const providers = draft.providers.map((provider): Provider => {
+    const { api_key, base_url, settings } = provider;
+    const address = base_url === undefined ? undefined : expand(base_url);
+    return {
+      ...provider,
+      ...(api_key === undefined ? {} : { api_key: expand(api_key) }),
+      ...(address === undefined
+        ? {}
+        : { base_url: forPlan && address === base_url && address.startsWith("${") ? placeholder : address }),
+      ...(settings === undefined
+        ? {}
+        : { settings: Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, expand(value)])) }),
+    };
+  });
+  return { draft: { ...draft, providers }, missing: [...missing] };
+}
+
+const placeholder = "https://not-set.invalid";

@@ -1,0 +1,120 @@
+import type { ImportSources } from "#importers/index.ts";
+import type { Control } from "#main.ts";
+import type { ImportDraft, ImportProduct, ImportResult, NotCarried, UndoResult } from "#ports/index.ts";
+import type { CliCommand } from "../cli-command.ts";
+import { auditSource, withControl } from "../open.ts";
+import { CommandFailed, UsageError } from "../terminal.ts";
+import { expanded } from "./expanded.ts";
+import type { ImportOptions, ReadProduct } from "./import-options.ts";
+import { planLines } from "./plan-lines.ts";
+
+export async function importFrom(product: ImportProduct, options: ImportOptions, command: CliCommand): Promise<void> {
+  const { terminal } = command;
+  if (options.apply === true && options.plan === true) throw new UsageError("use --plan or --apply, not both");
+  await withControl(terminal.variables, async (control) => {
+    if (options.undo !== undefined) {
+      const undone = await control.controlStore.undoImport(options.undo, auditSource);
+      await command.report(undone, undoLines(options.undo, undone));
+      return;
+    }
+    if (options.from === undefined && options.database === undefined) {
+      throw new UsageError("name what to read with --from or --database");
+    }
+    const apply = options.apply === true;
+    const read = await (await readerOf(product))(options, terminal, await sourcesOf(control));
+    const { draft, missing } = expanded(read.draft, { ...read.variables, ...terminal.variables }, !apply);
+    if (apply && missing.length > 0) {
+      throw new CommandFailed(`set these variables, or remove their providers at the source: ${missing.join(", ")}`);
+    }
+    await refuseInvalid(draft);
+    const result = await control.controlStore.runImport(draft, { apply }, auditSource);
+    const notCarried = [...result.skipped, ...draft.notCarried];
+    await command.report(
+      {
+        product,
+        applied: apply,
+        id: result.id,
+        changes: textsOf(result),
+        unchanged: result.unchanged,
+        missing,
+        not_carried: notCarried,
+      },
+      [
+        ...planLines(draft, result),
+        ...notCarriedLines(notCarried),
+        ...missingLines(missing),
+        ...endLines(product, apply, result),
+      ],
+    );
+  });
+}
+
+async function readerOf(product: ImportProduct): Promise<ReadProduct> {
+  switch (product) {
+    case "litellm":
+      return (await import("./read-litellm.ts")).readLiteLlm;
+  }
+}
+
+async function sourcesOf({ controlStore, clock }: Control): Promise<ImportSources> {
+  const { priceListData, priceSource } = await import("#providers/index.ts");
+  const { data } = await priceListData(await controlStore.storedPriceList());
+  const now = clock.now();
+  return { listPrice: priceSource(data, now).price, now };
+}
+
+/** Checks the draft as a config file, before anything is made. */
+async function refuseInvalid(draft: ImportDraft): Promise<void> {
+  const { configSchema } = await import("@sluice/contract/config-file");
+  const { conflictsOf, pathText } = await import("@sluice/contract/words");
+  const config = {
+    providers: draft.providers,
+    models: draft.models.map(({ price_origin: _origin, ...model }) => model),
+    workspaces: draft.workspaces.map(({ keys, ...workspace }) => ({
+      ...workspace,
+      keys: keys.map(({ secret: _secret, owner: _owner, ...key }) => key),
+    })),
+    users: draft.users,
+  };
+  const checked = configSchema.safeParse(config);
+  const issue = checked.error?.issues[0];
+  if (issue !== undefined) throw unusable(pathText(issue.path as (string | number)[]), issue.message);
+  const [conflict] = conflictsOf(checked.data ?? {});
+  if (conflict !== undefined) throw unusable(pathText(conflict.path), conflict.message);
+}
+
+function unusable(path: string, message: string): CommandFailed {
+  return new CommandFailed(`${path}: ${message}; nothing was made`);
+}
+
+function textsOf({ changes }: Pick<ImportResult, "changes">): readonly string[] {
+  return changes.map(({ text }) => text);
+}
+
+function notCarriedLines(notCarried: readonly NotCarried[]): readonly string[] {
+  if (notCarried.length === 0) return [];
+  return ["", "Not imported:", ...notCarried.map(({ object, reason }) => `  ${object}: ${reason}`)];
+}
+
+function missingLines(missing: readonly string[]): readonly string[] {
+  return missing.length === 0 ? [] : ["", `Set before --apply: ${missing.join(", ")}`];
+}
+
+function endLines(product: ImportProduct, apply: boolean, { id, changes, unchanged }: ImportResult): readonly string[] {
+  const before = unchanged === 0 ? "" : `; ${unchanged} are there from an earlier import`;
+  if (changes.length === 0) return ["", `nothing to import${before}`];
+  if (!apply) return ["", `nothing was made${before}; use --apply to import`];
+  return ["", `imported as ${id}${before}; undo it with \`sluice import ${product} --undo ${id}\``];
+}
+
+function undoLines(id: string, { changes, remaining }: UndoResult): readonly string[] {
+  const removed = changes.filter(({ action, object }) => action === "remove" && !object.startsWith("import "));
+  return [
+    ...removed.map(({ object }) => `- ${object}`),
+    ...(remaining.length === 0
+      ? []
+      : ["", "Kept:", ...remaining.map(({ object, reason }) => `  ${object}: ${reason}`)]),
+    "",
+    `undid ${id}: ${removed.length} removed, ${remaining.length} kept`,
+  ];
+}

@@ -1,0 +1,105 @@
+import { createHash } from "node:crypto";
+import type { ImportDraft, ImportProduct, NotCarried } from "#ports/index.ts";
+import { openedSettings, type Row, sealId } from "#storage/tables.ts";
+import { personLimitsView } from "../people/person-limits.ts";
+import { modelRecord } from "../providers/models.ts";
+import { findRow, findRows } from "../rows.ts";
+import type { ControlWrite } from "../store.ts";
+
+/** An object that an import made. */
+export interface ImportedObject {
+  readonly kind: "provider" | "model" | "workspace" | "group" | "key" | "user" | "member";
+  /** The id, or the name if it has none; of a member, `workspace id/user id`. */
+  readonly id: string;
+  /** What identifies it at the other gateway, so that a second import finds it. */
+  readonly source: string;
+  /** Of its settings when it was made, to notice changes. */
+  readonly checksum: string;
+}
+
+/** An import under way. */
+export interface Importing {
+  readonly context: ControlWrite;
+  readonly draft: ImportDraft;
+  /** The object from an earlier import of this; null: there is none, or it was removed since. Counts it as unchanged. */
+  earlier(object: Source): Promise<ImportedObject | null>;
+  made(object: Omit<ImportedObject, "checksum">): void;
+  skip(skipped: NotCarried): void;
+}
+
+type Source = Pick<ImportedObject, "kind" | "source">;
+
+export const sourceOf = ({ kind, source }: Pick<ImportedObject, "kind" | "source">): string => `${kind} ${source}`;
+
+/** What imports of this product made, by `sourceOf`. */
+export async function earlierObjects(
+  { transaction }: ControlWrite,
+  product: ImportProduct,
+): Promise<ReadonlyMap<string, ImportedObject>> {
+  const rows = await findRows(transaction, "imports", { product, undone_at: null });
+  return new Map(rows.flatMap(objectsOf).map((object) => [sourceOf(object), object]));
+}
+
+export function objectsOf({ objects }: Pick<Row<"imports">, "objects">): readonly ImportedObject[] {
+  return JSON.parse(objects);
+}
+
+/** Differs after the object was changed. null: it was removed. Using a key is no change. */
+export async function checksumOf(
+  context: ControlWrite,
+  object: Pick<ImportedObject, "kind" | "id">,
+): Promise<string | null> {
+  const view = await viewOf(context, object);
+  return view === null ? null : createHash("sha256").update(JSON.stringify(view)).digest("hex");
+}
+
+async function viewOf(
+  context: ControlWrite,
+  { kind, id }: Pick<ImportedObject, "kind" | "id">,
+): Promise<object | null> {
+  const { transaction, at } = context;
+  switch (kind) {
+    case "provider":
+      return providerView(context, await findRow(transaction, "providers", { id }));
+    case "model":
+      return await modelRecord(transaction, id, at);
+    case "workspace":
+      return (await findRow(transaction, "workspaces", { id })) ?? null;
+    case "group":
+      return (await findRow(transaction, "groups", { id })) ?? null;
+    case "key":
+      return keyView(await findRow(transaction, "api_keys", { id }));
+    case "user":
+      return userView(await findRow(transaction, "auth_users", { id }));
+    case "member":
+      return await memberView(context, id);
+  }
+}
+
+/** Sealed values differ each time they are sealed. */
+function providerView({ vault }: ControlWrite, row: Row<"providers"> | undefined) {
+  if (row === undefined) return null;
+  const { sealed_secret, sealed_settings: _settings, ...rest } = row;
+  const secret = sealed_secret === null ? null : vault.open(sealed_secret, sealId(row.id, "secret")).reveal();
+  return { ...rest, secret: secret === null ? null : vault.digest(secret), settings: openedSettings(row, vault) };
+}
+
+function keyView(row: Row<"api_keys"> | undefined) {
+  if (row === undefined) return null;
+  const { digest: _digest, prefix: _prefix, last_four: _last, old_digest: _old, old_until: _until, ...rest } = row;
+  return rest;
+}
+
+function userView(row: Row<"auth_users"> | undefined) {
+  if (row === undefined) return null;
+  const { id, name, email, administrator, disabled } = row;
+  return { id, name, email, administrator, disabled };
+}
+
+async function memberView({ transaction }: ControlWrite, id: string) {
+  const [workspace_id = "", user_id = ""] = id.split("/");
+  const row = await findRow(transaction, "members", { workspace_id, user_id });
+  if (row === undefined) return null;
+  const limits = await findRow(transaction, "person_limits", { workspace_id, user_id });
+  return { role: row.role, ...personLimitsView(limits ?? { limits: null, budget: null }) };
+}

@@ -1,0 +1,77 @@
+import type { AuditSource, ImportDraft, ImportResult, NotCarried } from "#ports/index.ts";
+import { auditedWrite } from "#storage/tables.ts";
+import type { ControlDirectory, ControlWrite } from "../store.ts";
+import { importModels, importProviders } from "./import-models.ts";
+import { checksumOf, earlierObjects, type ImportedObject, type Importing, sourceOf } from "./import-records.ts";
+import { importUsers } from "./import-users.ts";
+import { importWorkspaces } from "./import-workspaces.ts";
+
+/**
+ * Makes what the draft describes and no earlier import made, in one transaction; with `apply` false the transaction is rolled back.
+ * Existing objects never change.
+ */
+export async function runImport(
+  options: ControlDirectory,
+  draft: ImportDraft,
+  { apply }: { readonly apply: boolean },
+  auditSource: AuditSource,
+): Promise<ImportResult> {
+  let result: ImportResult | null = null;
+  try {
+    return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
+      result = await importAll(context, draft);
+      if (!apply) throw rollback;
+      return result;
+    });
+  } catch (thrown) {
+    if (thrown !== rollback || result === null) throw thrown;
+    return { ...(result as ImportResult), id: null };
+  }
+}
+
+const rollback = new Error("a plan is rolled back");
+
+async function importAll(context: ControlWrite, draft: ImportDraft): Promise<ImportResult> {
+  const earlier = await earlierObjects(context, draft.product);
+  const made: Omit<ImportedObject, "checksum">[] = [];
+  const skipped: NotCarried[] = [];
+  let unchanged = 0;
+  const importing: Importing = {
+    context,
+    draft,
+    async earlier(source) {
+      const object = earlier.get(sourceOf(source));
+      if (object === undefined || (await checksumOf(context, object)) === null) return null;
+      unchanged++;
+      return object;
+    },
+    made: (object) => void made.push(object),
+    skip: (each) => void skipped.push(each),
+  };
+  await importProviders(importing);
+  await importModels(importing);
+  const workspaces = await importWorkspaces(importing);
+  await importUsers(importing, workspaces);
+  await workspaces.addKeys();
+  const id = made.length === 0 ? null : await record(context, draft, made);
+  return { id, changes: context.log.report, unchanged, skipped };
+}
+
+/** Returns the id of the import, for undoing it. */
+async function record(
+  context: ControlWrite,
+  { product }: ImportDraft,
+  made: readonly Omit<ImportedObject, "checksum">[],
+): Promise<string> {
+  const { transaction, at, log } = context;
+  const id = context.ids.next("imp_");
+  const objects: ImportedObject[] = [];
+  for (const object of made) objects.push({ ...object, checksum: (await checksumOf(context, object)) ?? "" });
+  const row = { id, product, at, actor: log.actor, objects: JSON.stringify(objects), undone_at: null };
+  await transaction.insertInto("imports").values(row).execute();
+  const counts = Object.fromEntries(
+    [...Map.groupBy(made, ({ kind }) => kind)].map(([kind, all]) => [kind, all.length]),
+  );
+  log.change(`import ${id}`, null, { product, made: counts });
+  return id;
+}

@@ -1,0 +1,10 @@
+/**
+ * importers: translates the configuration of other gateways to the words of our config file. Pure: the command line reads the files and databases, and
+ * `directory` makes the objects.
+ *
+ * Promises: an odd or missing value is never an error. Settings without a counterpart are listed with a reason, never dropped. Secrets appear only
+ * in the fields of the draft that are secret.
+ */
+export { fromLiteLlm } from "./litellm/litellm.ts";
+export { type ImportSources, type LiteLlmTables, liteLlmTables } from "./litellm/litellm-input.ts";
+export { isLoose, type Loose } from "./loose.ts";
