@@ -353,7 +353,7 @@ export const ledgerTable = [
     absent: null,
     journal: { intent: 30 },
     ...listed,
-    help: "Why money was booked without a call: `reconciliation`, `opening_balance`, `credit` or `correction`. null: it is a call.",
+    help: "Why money was booked without a call: `reconciliation`, `opening_balance`, `credit`, `correction` or `storage`. null: it is a call.",
   },
   {
     member: "adjusts",
@@ -363,7 +363,7 @@ export const ledgerTable = [
     absent: null,
     journal: { intent: 31 },
     ...listed,
-    help: "Usage class that an adjustment corrects, or the id of the import. null: it is a call.",
+    help: "Usage class that an adjustment corrects, the id of the import, or the id of the vector store. null: it is a call.",
   },
   { member: "tags", column: "tags", kind: "tags", journal: { intent: 20 }, ...listed },
   { member: "userAgent", column: "user_agent", kind: "text", journal: { intent: 19 }, ...listed },

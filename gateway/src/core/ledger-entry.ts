@@ -13,8 +13,8 @@ import type { Usage, UsageSource } from "./usage.ts";
  */
 export type Outcome = "succeeded" | "failed" | "cancelled" | "interrupted" | "rejected" | "pending";
 
-/** Why money was booked without a call. */
-export type AdjustmentReason = "reconciliation" | "opening_balance" | "credit" | "correction";
+/** Why money was booked without a call. `storage`: a day of what a vendor stores. */
+export type AdjustmentReason = "reconciliation" | "opening_balance" | "credit" | "correction" | "storage";
 
 /** The facts of an attempt before it is sent, written to the journal first. Times are Unix milliseconds. */
 export interface Intent {
@@ -62,7 +62,7 @@ export interface Intent {
   readonly customId?: string | undefined;
   /** Set on adjustments only: why it was booked. */
   readonly adjustment?: AdjustmentReason | undefined;
-  /** Set with `adjustment`: the usage class that it corrects, or the id of the import. */
+  /** Set with `adjustment`: the usage class that it corrects, the id of the import, or the id of the vector store. */
   readonly adjusts?: string | undefined;
 }
 

@@ -45,17 +45,20 @@ export function createAdjustments({ store, onBooked }: AdjustmentOptions) {
     if (booked > 0) await onBooked?.(entries);
     return booked;
   };
+  const isBooked = async (id: string): Promise<boolean> =>
+    (await store.page({ requestId: requestIdOf(id) }, null, 1)).entries.length > 0;
   return {
     /** Resolves to the number of new entries. Nothing is booked twice. */
     book,
+    /** Whether the adjustment of this id has an entry. Its owner may have another group or other tags since. */
+    isBooked,
     /**
      * Splits an amount over all users of the model at the provider on the day (UTC) of `at`, by cost. Resolves to the number of new
      * entries; 0 if it was booked before, and null if the model had no users that day, so that no one can be charged.
      */
     async split(adjustment: Adjustment): Promise<number | null> {
-      const requestId = requestIdOf(adjustment.id);
       // Calls that were recorded since then would change the shares.
-      if ((await store.page({ requestId }, null, 1)).entries.length > 0) return 0;
+      if (await isBooked(adjustment.id)) return 0;
       const { provider, model, at, costNanoUsd } = adjustment;
       const from = at - (at % dayMs);
       const shares = await store.shares({ provider, model, from, to: from + dayMs });

@@ -1,5 +1,7 @@
 import { bounds, LastingFault, repeat, type Settings, sleep } from "#core/index.ts";
+import { createAdjustments } from "#ledger/index.ts";
 import type { ActiveLease, Clock, Leadership, LedgerStore, Observer, UpstreamObjectStore } from "#ports/index.ts";
+import { StorageFees } from "#relay/index.ts";
 import {
   auditEntriesAfter,
   type Database,
@@ -22,8 +24,13 @@ const pruneClockMs = 86_400_000;
 /** PostgreSQL: pause between two steps of summing while there is work. */
 const foldMs = 1_000;
 
+/** How often it is checked whether the storage of the day is charged, and the fact with the last such day. */
+const storageFeesMs = 900_000;
+const storageMarkName = "storage_fees.day";
+
 /** Starts the background work that one process of an installation does at a time. */
-export function startUpkeep(base: Base, { steady }: Governance, { explainer }: Calls): void {
+export function startUpkeep(base: Base, { steady, admission }: Governance, calls: Calls): void {
+  const { explainer } = calls;
   const { environment, control, ending, processes } = base;
   const { database, controlStore, ledgerStore, objectStore, facts } = control;
   const parts = { ...base, ledgerStore, leadership: processes.leadership };
@@ -37,6 +44,16 @@ export function startUpkeep(base: Base, { steady }: Governance, { explainer }: C
   });
   const entriesAfter: AuditStreamOptions["entriesAfter"] = (from, limit) => auditEntriesAfter(database, from, limit);
   const stopAudit = startAuditStream({ ...parts, facts, entriesAfter });
+  const fees = new StorageFees({
+    ...{ ...base, objectStore, clock: steady, providerClient: calls.providerClient, sharesAccount: () => true },
+    configSnapshot: () => base.configSnapshot.current,
+    adjustments: createAdjustments({ store: ledgerStore, onBooked: (entries) => admission.storedElsewhere(entries) }),
+    keyById: (id) => controlStore.keyById(id),
+    readMark: () => facts.read(storageMarkName),
+    writeMark: (day) => facts.write(storageMarkName, day),
+  });
+  const chargeStorage = () => processes.leadership.once("storage-fees", ({ signal }) => fees.run(signal));
+  ending.defer("storage fees", repeat(steady, storageFeesMs, chargeStorage));
   ending.defer("audit entries for the log", stopAudit);
   ending.defer("price list", stopPriceList);
   ending.defer("copies of the ledger", stopExport);

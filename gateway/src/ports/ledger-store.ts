@@ -129,6 +129,13 @@ interface NewestObjectsQuery {
   readonly visiblePerson?: string;
 }
 
+export interface EverywhereQuery {
+  readonly now: number;
+  /** The last object of the page before; null: from the beginning. */
+  readonly after: Pick<UpstreamObject, "workspaceId" | "id"> | null;
+  readonly limit: number;
+}
+
 /** Objects that vendors keep for later calls. Most are written by `LedgerStore.insert`. */
 export interface UpstreamObjectStore {
   /** Objects of the workspace with these ids, in any order, possibly expired. */
@@ -137,6 +144,8 @@ export interface UpstreamObjectStore {
   list(workspaceId: string, query: UpstreamObjectQuery): Promise<readonly UpstreamObject[]>;
   /** Objects that have not expired, newest first. The kinds `conversation`, `container`, `skill` and `vector_store` have an index. */
   newest(workspaceId: string, query: NewestObjectsQuery): Promise<readonly UpstreamObject[]>;
+  /** Objects of all workspaces that have not expired at `now`, by workspace and id. Only for the kinds with an index. */
+  everywhere(kind: UpstreamObject["kind"], query: EverywhereQuery): Promise<readonly UpstreamObject[]>;
   /** Writes an object without an entry. Does nothing if a newer record exists. */
   put(object: UpstreamObject): Promise<void>;
   /** Removes objects that expired before `now` (Unix milliseconds) in batches. Resolves to the number removed. */

@@ -82,7 +82,7 @@ const commonSettings: readonly CommonSetting[] = [
     of: ({ id }) => id === "openai",
     field: settingField("object_prices", "Prices of stored objects", {
       type: "json",
-      help: '{"container_1g": 0.0015, "vector_store": 0.1, "vector_store_search": 0.0025}: USD per minute of a container by its memory, per call that creates a vector store or adds files to it, and per search. Default: OpenAI\'s prices; no price of vector stores, so that they are refused under a budget.',
+      help: '{"container_1g": 0.0015, "vector_store": 0.1, "vector_store_search": 0.0025, "vector_store_gb_day": 0.1}: USD per minute of a container by its memory, per call that creates a vector store or adds files to it, per search, and per stored gigabyte and day. Default: OpenAI\'s prices; no price of such calls, so that they are refused under a budget.',
     }),
     problem: objectPricesProblem,
   },

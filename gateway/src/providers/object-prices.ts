@@ -9,21 +9,24 @@ export interface ObjectPrices {
   readonly vectorStore: NanoUsd | null;
   /** A search in a vector store. */
   readonly search: NanoUsd | null;
+  /** A gigabyte in vector stores for a day, beyond the first of the account. */
+  readonly storageDay: NanoUsd | null;
 }
 
 /** The memory of containers, the default first. */
 export const containerMemories = ["1g", "4g", "16g", "64g"] as const;
 
-/** USD. Source: OpenAI's prices of 2026-11: containers by 20 minutes, searches by 1,000. Storage is charged by size and day. */
+/** USD. Source: OpenAI's prices of 2026-11: containers by 20 minutes, searches by 1,000. */
 const openAiPrices: Readonly<Record<string, number>> = {
   ...{ container_1g: 0.03 / 20, container_4g: 0.12 / 20, container_16g: 0.48 / 20, container_64g: 1.92 / 20 },
-  vector_store_search: 0.0025,
+  ...{ vector_store_search: 0.0025, vector_store_gb_day: 0.1 },
 };
 
 const names: readonly string[] = [
   ...containerMemories.map((memory) => `container_${memory}`),
   "vector_store",
   "vector_store_search",
+  "vector_store_gb_day",
 ];
 
 export function objectPricesOf({ kind, settings }: Provider): ObjectPrices {
@@ -37,6 +40,7 @@ export function objectPricesOf({ kind, settings }: Provider): ObjectPrices {
     containerMinute: (memory) => of(`container_${memory}`),
     vectorStore: of("vector_store"),
     search: of("vector_store_search"),
+    storageDay: of("vector_store_gb_day"),
   };
 }
 

@@ -34,3 +34,4 @@ export { Relay } from "./relay.ts";
 export { storedResponseDraft } from "./stored-responses/stored-responses.ts";
 export { type ObjectEndpoint, objectCollections, objectEndpoints } from "./vendor-objects/object-endpoints.ts";
 export { objectPrice } from "./vendor-objects/object-price.ts";
+export { StorageFees } from "./vendor-objects/storage-fees.ts";

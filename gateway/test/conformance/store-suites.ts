@@ -20,6 +20,7 @@ import { ledgerFoldSuite } from "./ledger-fold-suite.ts";
 import { ledgerStoreSuite } from "./ledger-store-suite.ts";
 import { scheduledReportSuite } from "./scheduled-report-suite.ts";
 import { sessionSumsSuite } from "./session-sums-suite.ts";
+import { storageFeesSuite } from "./storage-fees-suite.ts";
 import { kindDefaults, newYear, type StoreFixture, type StoreFixtureFactory, silentObserver } from "./store-fixture.ts";
 import { storedKeysSuite } from "./stored-keys-suite.ts";
 import { tenantStoreSuite } from "./tenant-store-suite.ts";
@@ -52,6 +53,7 @@ export function storeSuites(name: string, make: StoreFixtureFactory): void {
   guardrailSuite(name, make);
   ledgerStoreSuite(name, make);
   adjustmentSuite(name, make);
+  storageFeesSuite(name, make);
   ledgerFoldSuite(name, make);
   sessionSumsSuite(name, make);
   ledgerExportSuite(name, make);

@@ -34,6 +34,28 @@ export function upstreamObjectSuite(name: string, make: StoreFixtureFactory): vo
       expect(await store.find("ws_other", ["resp_1"])).toEqual([]);
     });
 
+    test("returns the vector stores of all workspaces in pages, without expired ones", async () => {
+      await using fixture = await make();
+      const entry = (name: string, workspaceId: string, change: Partial<AttemptObject> = {}) =>
+        ledgerEntry(name, {
+          workspaceId,
+          objects: [storedObject(name, { kind: "vector_store", expiresAt: null, ...change })],
+        });
+      await fixture.ledgerStore.insert([
+        entry("vs_1", "ws_2"),
+        entry("vs_2", "ws_1"),
+        entry("vs_3", "ws_2"),
+        entry("vs_4", "ws_1", { expiresAt: newYear + 5 }),
+        entry("cntr_5", "ws_1", { kind: "container" }),
+      ]);
+      const store = createUpstreamObjectStore(fixture.database);
+      const page = (after: { workspaceId: string; id: string } | null) =>
+        store.everywhere("vector_store", { now: newYear + 60_000, after, limit: 2 });
+      const first = await page(null);
+      expect(first.map(({ id }) => id)).toEqual(["vs_2", "vs_1"]);
+      expect((await page(first[1] ?? null)).map(({ id }) => id)).toEqual(["vs_3"]);
+    });
+
     test("returns the newest objects of several kinds, of a key or visible to a person", async () => {
       await using fixture = await make();
       const entry = (name: string, kind: AttemptObject["kind"], change: object, expiresAt: number | null = null) =>

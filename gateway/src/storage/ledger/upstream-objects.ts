@@ -177,6 +177,18 @@ export function createUpstreamObjectStore(database: Database): UpstreamObjectSto
       }
       return found.toSorted((one, other) => other.createdAt - one.createdAt).slice(0, limit);
     },
+    async everywhere(kind, { now, after, limit }) {
+      let rows = reading
+        .selectFrom("upstream_objects")
+        .select(columns)
+        .where("kind", "=", sql.lit(kind))
+        .where((eb) => eb.or([eb("expires_at", "is", null), eb("expires_at", ">", now)]));
+      if (after !== null) {
+        rows = rows.where((eb) => eb(eb.refTuple("workspace_id", "id"), ">", eb.tuple(after.workspaceId, after.id)));
+      }
+      const found = await rows.orderBy("workspace_id").orderBy("id").limit(limit).execute();
+      return found.map((row) => membersOf(row));
+    },
     put: (object) => write(kysely, [{ ...columnsOf(object), masked: object.masked ?? null }]),
     prune: (now) =>
       deleteInBatches(database, (rows) => {
