@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { groupSchema, keySchema, workspaceSchema } from "./config.ts";
+import { groupSchema, keySchema, modelSchema, workspaceSchema } from "./config.ts";
 import { budgetSchema, limitsSchema } from "./config-limits.ts";
 import { userSchema } from "./config-people.ts";
 
@@ -48,6 +48,11 @@ export const rehearsedChangeSchema = z
       .max(1_000)
       .optional()
       .describe("Limits of people in their workspaces."),
+    models: z
+      .array(modelSchema.pick({ name: true, price: true }))
+      .max(10_000)
+      .optional()
+      .describe("Prices of models. Administrators only."),
   })
   .describe("A part of a config file. Fields that are left out do not change.");
 

@@ -30,9 +30,13 @@ function sampled(schema: unknown, kind: "least" | "full"): unknown {
   return firstThatFits(schema);
 }
 
+/** Without members that a rule of the object refuses beside the others. */
 function objectOf(schema: z.ZodObject, kind: "least" | "full"): Record<string, unknown> {
   const fields = Object.entries(schema.shape).map(([name, field]) => [name, sampled(field, kind)] as const);
-  return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
+  const all = Object.fromEntries(fields.filter(([, value]) => value !== undefined));
+  const issues = schema.safeParse(all).error?.issues ?? [];
+  const refused = new Set(issues.flatMap(({ code, path }) => (code === "custom" ? [path[0]] : [])));
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !refused.has(name)));
 }
 
 function arrayOf(schema: z.ZodArray, kind: "least" | "full"): unknown[] {

@@ -15,7 +15,8 @@ export { ConfigInvalid, EnvironmentInvalid, type Problem, problemLine } from "./
 export { type Environment, readEnvironment } from "./environment.ts";
 export type { PriceListSource, TlsFiles } from "./environment-values.ts";
 export type { Variables } from "./expand-variables.ts";
-export { loadConfigFile, redactedSource } from "./load-config-file.ts";
+export { loadChange, loadConfigFile, redactedSource } from "./load-config-file.ts";
+export type { ParsedChange } from "./parse-change.ts";
 export type { ConfigCheck } from "./parse-config.ts";
 export { processVariables, secretNames, withFiles } from "./variable-files.ts";
 export { isHost } from "./variable-reader.ts";

@@ -3,6 +3,7 @@ import type { ConfigFile } from "@sluice/contract/config-file";
 import { bounds } from "#core/index.ts";
 import { ConfigInvalid, EnvironmentInvalid, type Problem } from "./config-invalid.ts";
 import type { Variables } from "./expand-variables.ts";
+import type { ParsedChange } from "./parse-change.ts";
 import type { ConfigCheck } from "./parse-config.ts";
 import type { SettingIsShown } from "./redacted-source.ts";
 import { readBounded, readProblem, withFiles } from "./variable-files.ts";
@@ -36,6 +37,13 @@ export async function loadConfigFile(
     ...parseWithWarnings(text, file, all, checks, warn),
     digest: createHash("sha256").update(bytes).digest("hex"),
   };
+}
+
+/** Reads a change of the configuration, which has no variables. Throws `ConfigInvalid` with all problems. */
+export async function loadChange(file: string): Promise<ParsedChange> {
+  const text = decode(await readBytes(file), file);
+  const { parseChange } = await import("./parse-change.ts");
+  return parseChange(text, file);
 }
 
 /** Adds variables from the files that `NAME_FILE` names. */

@@ -64,6 +64,8 @@ function changeOf(seed: number): RehearsedChange {
     budget: { usd: 0.05 + chance.unit() * 0.4, period: chance.unit() < 0.5 ? "day" : "week" } as const,
   });
   return {
+    // At twice the price, a reservation is exactly twice as much.
+    ...chosen({ models: [{ name: "small", price: { input: 2, output: 16 } }] }),
     workspaces: [
       {
         slug: "acme",
@@ -88,6 +90,7 @@ function changed(change: RehearsedChange): ConfigFile {
     items.map((item) => ({ ...item, ...changes.find((each) => "name" in each && each.name === item.name) }));
   return {
     ...config,
+    models: merged(config.models ?? [], change.models),
     workspaces: (config.workspaces ?? []).map((own) => ({
       ...own,
       ...workspace,

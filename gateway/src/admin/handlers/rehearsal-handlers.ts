@@ -48,6 +48,7 @@ function checkMayChange(actor: Actor, change: RehearsedChange, workspace: Worksp
   for (const need of [consoleRoutes["groups.update"].needs, consoleRoutes["keys.update"].needs, "admin"] as const) {
     if (!meets(held, need)) throw new Failure("forbidden", `This needs ${needText(need)}.`);
   }
+  if (change.models !== undefined) throw new Failure("forbidden", "Only administrators can change models.");
   for (const { slug, groups: _groups, keys: _keys, ...own } of change.workspaces ?? []) {
     if (slug !== workspace.slug) throw otherWorkspace(workspace);
     if (Object.keys(own).length > 0) {

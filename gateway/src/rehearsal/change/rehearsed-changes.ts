@@ -1,3 +1,4 @@
+import type { Model, PriceVersion } from "#core/index.ts";
 import type { ScopeChange } from "./scope-change.ts";
 
 /** A change by ids instead of names, as plain values that a thread can receive. */
@@ -7,4 +8,8 @@ export interface RehearsedChanges {
   readonly keys: ReadonlyMap<string, ScopeChange>;
   /** By the id of the person's scope. */
   readonly people: ReadonlyMap<string, ScopeChange & { readonly label: string }>;
+  /** All models, with the change. Their providers have no secrets. */
+  readonly models: ReadonlyMap<string, Model>;
+  /** Changed prices, by model. */
+  readonly prices: ReadonlyMap<string, PriceVersion>;
 }

@@ -1,7 +1,8 @@
 import type { RehearsedChange } from "@sluice/contract/config-file";
-import { pathText } from "@sluice/contract/words";
 import { type ConfigSnapshot, invalidRequest, personScopeId, type Workspace } from "#core/index.ts";
 import type { Database } from "#storage/tables.ts";
+import { type Path, refuse, unknownName } from "./change-fault.ts";
+import { changedModels } from "./model-change.ts";
 import type { RehearsedChanges } from "./rehearsed-changes.ts";
 import { type ScopeChange, scopeChangeOf } from "./scope-change.ts";
 
@@ -11,13 +12,12 @@ export interface ResolvedChange {
   readonly workspaceIds: readonly string[] | null;
 }
 
-type Path = readonly (string | number)[];
 type WorkspaceChange = NonNullable<RehearsedChange["workspaces"]>[number];
 
 /** Finds what the names of a change mean. Throws `invalid_request` with the path of the first name that is unknown or repeated. */
 export async function resolveChange(
   change: RehearsedChange,
-  configSnapshot: Pick<ConfigSnapshot, "workspaces" | "groups">,
+  configSnapshot: Pick<ConfigSnapshot, "workspaces" | "groups" | "models">,
   database: Database,
 ): Promise<ResolvedChange> {
   const workspaces = new Map<string, ScopeChange>();
@@ -40,22 +40,36 @@ export async function resolveChange(
   }
   for (const [index, user] of (change.users ?? []).entries()) {
     const path = ["users", index];
-    const row = await database.kysely
-      .selectFrom("auth_users")
-      .select("id")
-      .where("email", "=", user.email.toLowerCase())
-      .executeTakeFirst();
-    if (row === undefined) unknownName([...path, "email"], "user", user.email);
     for (const [place, limited] of user.workspaces.entries()) {
       const at = [...path, "workspaces", place, "workspace"];
       const workspace = find(limited.workspace, at);
+      const id = await memberNamed(user.email, workspace.id, database);
+      if (id === null) unknownName([...path, "email"], `member of ${workspace.slug}`, user.email);
       const label = `person ${workspace.slug}/${user.email}`;
-      addOnce(people, personScopeId(workspace.id, row.id), { ...scopeChangeOf(limited), label }, at, limited.workspace);
+      addOnce(people, personScopeId(workspace.id, id), { ...scopeChangeOf(limited), label }, at, limited.workspace);
     }
   }
-  if (touched.size === 0)
+  const { models: configs = [] } = change;
+  if (touched.size === 0 && configs.length === 0) {
     throw invalidRequest("change", "The change is empty. Write the fields that you want to change.");
-  return { changes: { workspaces, groups, keys, people }, workspaceIds: [...touched] };
+  }
+  const models = changedModels(configs, configSnapshot);
+  return {
+    changes: { workspaces, groups, keys, people, ...models },
+    workspaceIds: configs.length === 0 ? [...touched] : null,
+  };
+}
+
+/** Users of other workspaces are unknown here. */
+async function memberNamed(email: string, workspaceId: string, { kysely }: Database): Promise<string | null> {
+  const row = await kysely
+    .selectFrom("members")
+    .innerJoin("auth_users", "auth_users.id", "members.user_id")
+    .select("auth_users.id")
+    .where("members.workspace_id", "=", workspaceId)
+    .where("auth_users.email", "=", email.toLowerCase())
+    .executeTakeFirst();
+  return row?.id ?? null;
 }
 
 function resolveGroups(
@@ -105,13 +119,4 @@ async function resolveKeys(
 function addOnce<Change>(found: Map<string, Change>, id: string, change: Change, path: Path, name: string): void {
   if (found.has(id)) refuse(path, `"${name}" is in the change twice`);
   found.set(id, change);
-}
-
-function unknownName(path: Path, kind: string, name: string): never {
-  refuse(path, `there is no ${kind} "${name}"`);
-}
-
-function refuse(path: Path, message: string): never {
-  const param = pathText(["change", ...path]);
-  throw invalidRequest(param, `\`${param}\`: ${message}.`);
 }

@@ -3,6 +3,7 @@ import type { ConfigSnapshot, Provider } from "#core/index.ts";
 import type { Observer } from "#ports/index.ts";
 import { type Database, type DatabasePlace, threadPlace } from "#storage/in-thread.ts";
 import { OrderThread } from "#system/index.ts";
+import type { RehearsedChanges } from "../change/rehearsed-changes.ts";
 import { resolveChange } from "../change/resolve-change.ts";
 import type { RehearsalOrder } from "../replay/rehearsal-run.ts";
 import type { NewRehearsal, RehearsalStore } from "./rehearsal-store.ts";
@@ -53,8 +54,7 @@ export class Rehearsals {
     const { changes, workspaceIds: touched } = await resolveChange(change, configSnapshot(), database);
     const workspaceIds = workspaceId === null ? touched : [workspaceId];
     const job = await store.create(request);
-    const config = withoutSecrets(configSnapshot());
-    this.#waiting.push({ id: job.id, order: { from, to, workspaceIds, changes, config } });
+    this.#waiting.push({ id: job.id, order: orderOf(changes, { from, to, workspaceIds }, configSnapshot()) });
     this.#running ??= this.#runAll();
     return job;
   }
@@ -110,12 +110,20 @@ export class Rehearsals {
 
 const noProgress = { entries: 0, progress: 0, isOver: false };
 
-/** What a thread needs of the configuration. */
-function withoutSecrets({ workspaces, groups, models }: ConfigSnapshot): RehearsalOrder["config"] {
-  const bare = (provider: Provider): Provider => ({ ...provider, secret: null, settings: {} });
-  const own = [...models].map(([name, model]) => {
-    const deployments = model.deployments.map((each) => ({ ...each, provider: bare(each.provider) }));
+/** The order for a thread, without the secrets of providers. */
+function orderOf(
+  changes: RehearsedChanges,
+  span: Pick<RehearsalOrder, "from" | "to" | "workspaceIds">,
+  { workspaces, groups }: ConfigSnapshot,
+): RehearsalOrder {
+  const models = [...changes.models].map(([name, model]) => {
+    const deployments = model.deployments.map((each) => ({ ...each, provider: withoutSecrets(each.provider) }));
     return [name, { ...model, deployments }] as const;
   });
-  return { workspaces, groups, models: new Map(own) };
+  return { ...span, changes: { ...changes, models: new Map(models) }, config: { workspaces, groups } };
+}
+
+function withoutSecrets(provider: Provider): Provider {
+  const { cost_source } = provider.settings;
+  return { ...provider, secret: null, settings: cost_source === undefined ? {} : { cost_source } };
 }

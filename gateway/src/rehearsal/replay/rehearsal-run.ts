@@ -8,6 +8,7 @@ import { Callers } from "./callers.ts";
 import { namedResult } from "./named-result.ts";
 import { Replay } from "./replay.ts";
 import { ReplayClock } from "./replay-clock.ts";
+import { Repricing } from "./repricing.ts";
 import { spentBefore } from "./spent-before.ts";
 import { RehearsalTally } from "./tally.ts";
 
@@ -19,8 +20,8 @@ export interface RehearsalOrder {
   /** null: all. */
   readonly workspaceIds: readonly string[] | null;
   readonly changes: RehearsedChanges;
-  /** The current configuration, without secrets. */
-  readonly config: Pick<ConfigSnapshot, "workspaces" | "groups" | "models">;
+  /** The current configuration. */
+  readonly config: Pick<ConfigSnapshot, "workspaces" | "groups">;
 }
 
 export interface RehearsalProgress {
@@ -40,6 +41,7 @@ export class RehearsalRun {
   readonly #order: RehearsalOrder;
   readonly #startMs: number;
   readonly #callers: Callers;
+  readonly #repricing: Repricing;
   readonly #tally: RehearsalTally;
   readonly #replay: Replay;
   readonly #admission: Admission;
@@ -53,6 +55,7 @@ export class RehearsalRun {
     this.#startMs = Math.max(0, Math.floor((order.from - warmUpMs) / hourMs) * hourMs);
     const clock = new ReplayClock(this.#startMs);
     this.#callers = new Callers({ ...order.config, changes: order.changes });
+    this.#repricing = new Repricing(order.changes.prices, order.changes.models.values());
     this.#tally = new RehearsalTally(this.#callers.changedRules);
     this.#admission = new Admission({
       counter: createMemoryCounter({ clock, keepsBudgets: true }),
@@ -61,7 +64,7 @@ export class RehearsalRun {
     });
     this.#replay = new Replay({
       ...{ admission: this.#admission, clock, callers: this.#callers, tally: this.#tally },
-      ...{ models: order.config.models, countFrom: order.from },
+      ...{ models: order.changes.models, repricing: this.#repricing, countFrom: order.from },
     });
   }
 
@@ -72,6 +75,7 @@ export class RehearsalRun {
     const query = { from: this.#startMs, to, workspaceIds, after: this.#after, limit: pageEntries };
     const entries = await pastEntries(reading, query);
     await this.#callers.read(reading, entries);
+    await this.#repricing.read(reading, entries);
     await this.#replay.add(entries);
     this.#entries += entries.length;
     const last = entries.at(-1);

@@ -6,6 +6,7 @@ import type { Callers } from "./callers.ts";
 import { PastCall } from "./past-call.ts";
 import { type Refusal, refusalOf } from "./refusal.ts";
 import type { ReplayClock } from "./replay-clock.ts";
+import type { Repriced, Repricing } from "./repricing.ts";
 import type { RehearsalTally } from "./tally.ts";
 
 interface ReplayOptions {
@@ -13,6 +14,7 @@ interface ReplayOptions {
   readonly clock: ReplayClock;
   readonly callers: Callers;
   readonly models: ReadonlyMap<string, Model>;
+  readonly repricing: Repricing;
   readonly tally: RehearsalTally;
   /** Calls that began before are replayed, so that rates and running calls are right, but not counted. */
   readonly countFrom: number;
@@ -154,15 +156,17 @@ export class Replay {
 
   /** A stream ends early when its money is used up. That is judged at its end. */
   #costOf(call: PastCall, permit: Permit, entry: PastEntry): number {
-    const cost = entry.costNanoUsd;
+    const { tally, repricing } = this.#options;
+    const { cost, by } = repricing.of(entry);
+    if (by === "vendor" && call.isCounted) tally.unknown("vendor_costs");
+    if (entry.priceVersion === null && entry.tokens > 0 && by === "record" && call.isCounted) tally.unknown("unpriced");
     if (!entry.isStream || cost <= permit.held) return cost;
     const missing = cost - permit.held;
     const got = permit.topUp(missing, missing);
     // A promise: a new period has to be read, so there is money.
     if (got === missing || got instanceof Promise) return cost;
-    const { tally } = this.#options;
     tally.streamEnded(call);
-    tally.unknown("streams_judged_at_end");
+    if (call.isCounted) tally.unknown("streams_judged_at_end");
     return permit.held;
   }
 
@@ -178,14 +182,22 @@ export class Replay {
 
   #moneyOf(call: PastCall): Money {
     const { first, isCounted } = call;
-    const most = first.reservedNanoUsd > 0 ? first.reservedNanoUsd : first.costNanoUsd;
-    if (isCounted && first.reservedNanoUsd === 0 && most > 0) this.#options.tally.unknown("holds_estimated");
+    const repriced = this.#options.repricing.of(first);
+    const most = holdOf(first, repriced);
+    const isEstimated = first.reservedNanoUsd === 0 || repriced.by === "price";
+    if (isCounted && isEstimated && most > 0) this.#options.tally.unknown("holds_estimated");
     const price = this.#options.models.get(first.model)?.price ?? null;
     if (!first.isStream || price === null) return { most, least: most };
     const prices = holdPrices(price, first.inputEstimate, noWrites);
     const input = { text: first.inputEstimate, image: 0, audio: 0 };
     return { most, least: Math.min(most, costAtMost(prices, { input, output: bounds.budgetOutputTokensMin })) };
   }
+}
+
+/** Without a reservation, the cost. At another price, the reservation changes as the cost does. */
+function holdOf({ reservedNanoUsd: reserved, costNanoUsd: recorded }: PastEntry, { cost }: Repriced): number {
+  if (reserved === 0 || recorded === 0) return Math.max(reserved, cost);
+  return cost === recorded ? reserved : Math.ceil((reserved * cost) / recorded);
 }
 
 /** A later attempt begins within this time after the end of the one before. */

@@ -1,12 +1,11 @@
 import type { SpendingSource } from "#limits/index.ts";
-import { type Database, spentUntil } from "#storage/in-thread.ts";
+import { type Database, SpentUntil } from "#storage/in-thread.ts";
 
-/** What budgets had spent when the replay begins, from the ledger. Later costs are counted by the replay. */
+/** Earlier spending of budgets when the replay begins, from the ledger. Later costs are counted by the replay. */
 export function spentBefore(database: Database, startMs: number): SpendingSource {
+  const spent = new SpentUntil(database, startMs);
   return {
-    reports: {
-      spending: async (queries) => ({ spent: await spentUntil(database, queries, startMs), recent: [] }),
-    },
+    reports: { spending: async (queries) => ({ spent: await spent.read(queries), recent: [] }) },
     settled: async () => undefined,
     observer: {
       log: (_level, message, fields) => {

@@ -1,7 +1,7 @@
-import { type Outcome, tokensOf, type Usage } from "#core/index.ts";
+import { noUsage, type Outcome, tokensOf, usageClasses } from "#core/index.ts";
 import type { Connection } from "../database/database.ts";
 import { isAfter, type PagePosition } from "../database/pages.ts";
-import { intentPlaces, readLedgerRecord, settlementPlaces, usageOf } from "../journal/journal-record.ts";
+import { intentPlaces, readLedgerRecord, settlementPlaces } from "../journal/journal-record.ts";
 
 /** The facts of an entry that decide what limits, grants, prices and routes would have done. Times are Unix milliseconds. */
 export interface PastEntry {
@@ -26,7 +26,8 @@ export interface PastEntry {
   readonly tags: Readonly<Record<string, string>>;
   readonly outcome: Outcome;
   readonly errorCode: string | null;
-  readonly usage: Usage;
+  /** Counts as in the record: `usageOf` reads them. */
+  readonly usage: readonly number[];
   readonly tokens: number;
   readonly costNanoUsd: number;
   readonly priceVersion: string | null;
@@ -48,7 +49,7 @@ export interface PastEntriesQuery {
   readonly limit: number;
 }
 
-/** A page of entries, oldest first. Reads the records alone, whose members are found by their place. */
+/** A page of entries, oldest first. Reads records only, and finds their members by place. */
 export async function pastEntries(connection: Connection, query: PastEntriesQuery): Promise<readonly PastEntry[]> {
   const { from, to, workspaceIds, after, limit } = query;
   let rows = connection
@@ -66,7 +67,7 @@ export async function pastEntries(connection: Connection, query: PastEntriesQuer
 
 function pastEntry(record: string): PastEntry {
   const { intent, settlement, calls } = readLedgerRecord(record);
-  const usage = usageOf(settlement[settlementPlaces.usage] as readonly number[]);
+  const usage = settlement[settlementPlaces.usage] as readonly number[];
   return {
     attemptId: intent[intentPlaces.attemptId] as string,
     requestId: intent[intentPlaces.requestId] as string,
@@ -90,7 +91,7 @@ function pastEntry(record: string): PastEntry {
     outcome: settlement[settlementPlaces.outcome] as Outcome,
     errorCode: settlement[settlementPlaces.errorCode] as string | null,
     usage,
-    tokens: tokensOf(usage),
+    tokens: tokensIn(usage),
     costNanoUsd: settlement[settlementPlaces.costNanoUsd] as number,
     priceVersion: (settlement[settlementPlaces.priceVersion] ?? null) as string | null,
     isVendorCost: settlement[settlementPlaces.costSource] === "vendor",
@@ -98,4 +99,13 @@ function pastEntry(record: string): PastEntry {
     servedModel: (settlement[settlementPlaces.servedModel] ?? null) as string | null,
     calls,
   };
+}
+
+/** 1 for classes that count as tokens, in the order of a record. */
+const tokenFactors = usageClasses.map((name) => tokensOf({ ...noUsage, [name]: 1 }));
+
+function tokensIn(usage: readonly number[]): number {
+  let tokens = 0;
+  for (let index = 0; index < usage.length; index++) tokens += (usage[index] ?? 0) * (tokenFactors[index] ?? 0);
+  return tokens;
 }

@@ -1,0 +1,94 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLedgerStore, dataPaths, openDatabase } from "#storage/index.ts";
+import { sluice } from "../command-line.ts";
+import { ledgerEntry } from "../conformance/store-fixture.ts";
+import { migratedIn } from "../migrated.ts";
+
+const config = `
+providers: [{ id: up, kind: openai-compatible, base_url: https://up.example/v1 }]
+models: [{ name: large, deployments: [{ provider: up }], price: { input: 2, output: 10 } }]
+workspaces: [{ slug: acme, keys: [{ name: ci, secret: sk-ci-0123456789abcdefghijkl }] }]
+`;
+const day = Date.UTC(2026, 0, 15);
+const period = ["--from", "2026-01-15", "--to", "2026-01-16"];
+
+/** The key `ci` made a call a minute for an hour, with 1,000 tokens in and out each, for 0.012 USD. */
+async function openInstallation() {
+  const dataDir = mkdtempSync(join(tmpdir(), "sluice-rehearse-"));
+  const file = (name: string, text: string): string => {
+    const path = join(dataDir, name);
+    writeFileSync(path, text);
+    return path;
+  };
+  await migratedIn(dataDir);
+  expect((await sluice(["apply", file("config.yaml", config)], dataDir)).status).toBe(0);
+  const database = openDatabase({ path: dataPaths(dataDir).database });
+  const {
+    id: keyId,
+    workspace_id: workspaceId,
+    group_id: groupId,
+  } = await database.kysely.selectFrom("api_keys").selectAll().executeTakeFirstOrThrow();
+  const { id: priceVersion } = await database.kysely.selectFrom("prices").select("id").executeTakeFirstOrThrow();
+  const place = { keyId, workspaceId, groupId, provider: "up", model: "large", requestedModel: "large", priceVersion };
+  const entries = Array.from({ length: 60 }, (_, n) => {
+    const at = day + n * 60_000;
+    const entry = ledgerEntry(String(n).padStart(4, "0"), { at, endedAt: at + 900, ...place, costNanoUsd: 12_000_000 });
+    return { ...entry, usage: { ...entry.usage, inputUncached: 1_000, cacheRead: 0, output: 1_000, reasoning: 0 } };
+  });
+  await createLedgerStore(database).insert(entries.map((entry) => ({ ...entry, reservedNanoUsd: 0 })));
+  await database.close();
+  return {
+    file,
+    rehearse: (text: string, ...options: string[]) =>
+      sluice(["rehearse", file("change.yaml", text), ...period, ...options], dataDir),
+    [Symbol.dispose]: () => rmSync(dataDir, { recursive: true, force: true }),
+  };
+}
+
+const budget = "workspaces: [{ slug: acme, keys: [{ name: ci, budget: { usd: 0.6, period: day } }] }]\n";
+
+test("rehearse prints the refused calls and the exact money of a budget", async () => {
+  using installation = await openInstallation();
+  const { status, stdout, stderr } = await installation.rehearse(budget);
+  expect([status, stderr]).toEqual([0, ""]);
+  expect(stdout).toStartWith("2026-01-15T00:00:00.000Z to 2026-01-16T00:00:00.000Z: 60 calls\n");
+  expect(stdout).toContain("refused: 10 (16.7 %), of 0 people and 1 keys\n");
+  expect(stdout).toContain("cost: 0.72 USD then, 0.60 USD with the change (-0.12 USD)\n");
+  expect(stdout).toContain("first: 2026-01-15T00:50:00.000Z req_0050 by the budget of key acme/ci\n");
+  expect(stdout).toMatch(/\n10 {7}budget {2}key acme\/ci\n/);
+});
+
+test("rehearse --json prints the result, and --fail-if decides about the exit status", async () => {
+  using installation = await openInstallation();
+  const allowed = await installation.rehearse(budget, "--json", "--fail-if", "refused>10", "--fail-if", "people>0");
+  expect([allowed.status, allowed.stderr]).toEqual([0, ""]);
+  expect(JSON.parse(allowed.stdout)).toMatchObject({ calls: 60, refused: 10, difference_nano_usd: "-120000000" });
+  const failed = await installation.rehearse(budget, "--fail-if", "refused>0", "--fail-if", "difference_usd<-0.1");
+  expect(failed.status).toBe(1);
+  expect(failed.stderr).toBe("sluice: the rehearsal fails: refused>0 (10), difference_usd<-0.1 (-0.12)\n");
+  const wrong = await installation.rehearse(budget, "--fail-if", "refusals>0");
+  expect(wrong.status).toBe(2);
+});
+
+test("rehearse calculates past calls at another price", async () => {
+  using installation = await openInstallation();
+  const change = "models: [{ name: large, price: { input: 3, output: 10.5 } }]\n";
+  const { stdout } = await installation.rehearse(change, "--json");
+  expect(JSON.parse(stdout)).toMatchObject({
+    ...{ refused: 0, recorded_nano_usd: "720000000", rehearsed_nano_usd: "810000000" },
+    repriced_nano_usd: "90000000",
+  });
+});
+
+test("rehearse names a wrong field or name with its place in the file", async () => {
+  using installation = await openInstallation();
+  const unknown = await installation.rehearse("workspaces:\n  - slug: acme\n    keys:\n      - name: cj\n");
+  expect(unknown.status).toBe(1);
+  expect(unknown.stderr).toContain('change.yaml:4:15: workspaces[0].keys[0].name: there is no key "cj"');
+  const field = await installation.rehearse("workspaces:\n  - slug: acme\n    limit: {}\n");
+  expect(field.stdout).toContain("change.yaml:3:5: workspaces[0]: unknown field `limit`; did you mean `limits`?");
+  expect(field.stderr).toContain("is invalid: 1 problem");
+});
