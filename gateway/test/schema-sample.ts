@@ -30,7 +30,7 @@ function sampled(schema: unknown, kind: "least" | "full"): unknown {
   return firstThatFits(schema);
 }
 
-/** Without members that a rule of the object refuses beside the others. */
+/** Leaves out members that contradict others. */
 function objectOf(schema: z.ZodObject, kind: "least" | "full"): Record<string, unknown> {
   const fields = Object.entries(schema.shape).map(([name, field]) => [name, sampled(field, kind)] as const);
   const all = Object.fromEntries(fields.filter(([, value]) => value !== undefined));
