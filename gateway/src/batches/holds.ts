@@ -10,6 +10,12 @@ const unstoredMs = 900_000;
 
 const noCost = { attemptId: "", at: 0, workspaceId: "", groupId: "", keyId: "", costNanoUsd: 0 };
 
+/** A cost that counts for the same budgets and periods as the rows of a vendor's batch. */
+function costOf({ workspaceId, groupId, keyId, personId, submittedAt, createdAt, costNanoUsd }: Batch) {
+  const owner = { workspaceId, groupId, keyId, ...(personId === undefined ? {} : { personId }) };
+  return { attemptId: "", at: submittedAt ?? createdAt, ...owner, costNanoUsd };
+}
+
 /**
  * The money of open rows, by pieces of a batch: a piece is held until its last row has ended. So the money of a batch is given back
  * while it runs, and at most two pieces are counted twice, as held and as spent.
@@ -60,6 +66,16 @@ export class BatchHolds {
     for (const piece of batch.holds.keys()) this.end(batch.id, piece);
   }
 
+  /**
+   * Budgets read the costs of a vendor's batch from the ledger: a process that stored them may have died before it counted them. Entries
+   * of other batches are in a journal, and counted when it is adopted.
+   */
+  readCosts(batch: Batch): void {
+    if (batch.provider === null) return;
+    // The counter retries.
+    this.#options.admission.storedElsewhere([costOf(batch)]).catch(() => undefined);
+  }
+
   /** Ends holds of rows that another process ended, or that were never stored. */
   async sweep(): Promise<void> {
     const { store, admission } = this.#options;
@@ -68,7 +84,9 @@ export class BatchHolds {
         const batch = await store.findById(batchId);
         if (batch?.state === "validating") continue;
         const open = new Set((await store.openPieces(batchId)).map(({ piece }) => piece));
-        for (const piece of [...permits.keys()]) if (!open.has(piece)) this.end(batchId, piece);
+        const closed = [...permits.keys()].filter((piece) => !open.has(piece));
+        if (batch !== null && closed.length > 0) this.readCosts(batch);
+        for (const piece of closed) this.end(batchId, piece);
         // The others come first in the next sweep.
         const left = this.#permits.get(batchId);
         if (left === undefined) continue;
@@ -83,7 +101,9 @@ export class BatchHolds {
       const batch = await store.findById(found.batchId);
       if (batch === null ? ageMs < unstoredMs : batch.state === "validating") continue;
       const open = await store.openPieces(found.batchId);
-      if (!open.some(({ piece }) => piece === found.piece)) this.end(found.batchId, found.piece);
+      if (open.some(({ piece }) => piece === found.piece)) continue;
+      if (batch !== null) this.readCosts(batch);
+      this.end(found.batchId, found.piece);
     }
   }
 }

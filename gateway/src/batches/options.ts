@@ -15,7 +15,10 @@ export interface BatchesOptions {
   readonly bodies: Pick<BodyWork, "do">;
   readonly providerClient: ProviderClient;
   readonly ledger: Pick<LedgerStore, "price">;
-  readonly admission: Pick<Admission, "hold" | "check" | "countBudgets" | "holdsLast" | "endHold" | "someHolds">;
+  readonly admission: Pick<
+    Admission,
+    "hold" | "check" | "countBudgets" | "holdsLast" | "endHold" | "someHolds" | "storedElsewhere"
+  >;
   /** The principal of a batch under the current configuration; null if its key was deleted. */
   readonly principalOf: (
     batch: Pick<Batch, "workspaceId" | "groupId" | "keyId" | "personId">,

@@ -146,7 +146,8 @@ export class BatchRunner {
         return;
       }
     }
-    // Every row has ended, and its cost is counted.
+    // Every row has ended. Its cost is counted before its money is released.
+    if (batch.state !== "finalizing") holds.readCosts((await store.findById(batch.id)) ?? batch);
     holds.endAll(batch);
     await finishBatch(this.#dependencies, leased);
   }
