@@ -157,7 +157,7 @@ export async function startGateway(overrides: Overrides = {}): Promise<StartedGa
 
 export const hello = { model: "gpt-test", messages: [{ role: "user", content: "Say hello to everyone" }] };
 
-function configOf(simulator: RunningSimulator, overrides: Overrides): ConfigFile {
+export function configOf(simulator: RunningSimulator, overrides: Overrides): ConfigFile {
   return {
     providers: overrides.providers?.(simulator) ?? [upstream("main", simulator)],
     models: overrides.models ?? [

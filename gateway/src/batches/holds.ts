@@ -1,6 +1,7 @@
 import { type Batch, batchHoldId, batchHoldOf, type NanoUsd, type Principal } from "#core/index.ts";
 import type { Permit } from "#limits/index.ts";
 import type { BatchesOptions } from "./options.ts";
+import { withHeldBudgets } from "./row-call.ts";
 
 /** Batches to check in one sweep, and holds of a shared counter. */
 const sweptMax = 50;
@@ -41,8 +42,9 @@ export class BatchHolds {
 
   /** Holds the money of open rows again, after a restart. */
   async restore(batch: Batch): Promise<void> {
-    const principal = await this.#options.principalOf(batch);
-    if (principal === null) return;
+    const found = await this.#options.principalOf(batch);
+    if (found === null) return;
+    const principal = withHeldBudgets(found, batch);
     for (const { piece } of await this.#options.store.openPieces(batch.id)) {
       if (this.#permits.get(batch.id)?.has(piece) === true) continue;
       await this.hold(principal, batch.id, piece, batch.holds[piece] ?? 0, true);

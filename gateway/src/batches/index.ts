@@ -17,4 +17,5 @@ export { openaiRows } from "./accept/openai-rows.ts";
 export type { SentRow } from "./accept/sent-row.ts";
 export { batchBounds } from "./batch-bounds.ts";
 export { Batches } from "./batches.ts";
+export { withHeldBudgets } from "./row-call.ts";
 export { type BatchStore, createBatchStore } from "./store/batch-store.ts";

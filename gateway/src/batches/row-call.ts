@@ -1,4 +1,11 @@
-import { type Batch, type HeaderReader, type Model, oncePerObject, type Principal } from "#core/index.ts";
+import {
+  type Batch,
+  type HeaderReader,
+  type LimitScope,
+  type Model,
+  oncePerObject,
+  type Principal,
+} from "#core/index.ts";
 import { mayCall, shadowDenialsOf } from "#identity/index.ts";
 import { type EndpointProtocol, endpointProtocols, type RequestFacts } from "#protocols/index.ts";
 import type { Call } from "#relay/index.ts";
@@ -35,10 +42,36 @@ export function rowCall({ batch, customId, principal, ...call }: RowCall): Call 
 
 const headersOf = oncePerObject((headers: Batch["headers"]): HeaderReader => new Headers(headers));
 
-/** The principal without its budgets: the batch holds the money of its rows. */
-export const withoutBudgets = oncePerObject((principal: Principal): Principal => {
-  return { ...principal, scopes: principal.scopes.map((scope) => ({ ...scope, budget: null })) };
-});
+/** The principal without its budgets. */
+export const withoutBudgets = oncePerObject((principal: Principal): Principal => withBudgets(principal, () => false));
+
+/** The principal with the budgets that the batch holds its money on. */
+export function withHeldBudgets(principal: Principal, { budgets }: Pick<Batch, "budgets">): Principal {
+  return withBudgets(principal, (name) => budgets.includes(name));
+}
+
+/** The principal with the budgets that were added after the batch was created. */
+export function withAddedBudgets(principal: Principal, { budgets }: Pick<Batch, "budgets">): Principal {
+  return withBudgets(principal, (name) => !budgets.includes(name));
+}
+
+function withBudgets(principal: Principal, isWanted: (name: string) => boolean): Principal {
+  const scopes = principal.scopes.map((scope) => {
+    const name = budgetName(scope);
+    return name === null || isWanted(name) ? scope : { ...scope, budget: null };
+  });
+  return { ...principal, scopes };
+}
+
+/** A limit that changes does not change the name. null: there is no budget. */
+function budgetName({ kind, id, budget }: LimitScope): string | null {
+  return budget === null ? null : `${kind} ${id} ${budget.period}`;
+}
+
+/** The budgets that money is held on. */
+export function budgetNames({ scopes }: Principal): readonly string[] {
+  return scopes.flatMap((scope) => (scope.budget?.enforce === false ? [] : (budgetName(scope) ?? [])));
+}
 
 /** Whether rows of this key may begin. */
 export function maySend({ key, workspace }: Principal, now: number): boolean {

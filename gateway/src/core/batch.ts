@@ -72,6 +72,13 @@ export interface Batch {
   readonly canceled: number;
   readonly expired: number;
   readonly costNanoUsd: NanoUsd;
+  /** Tokens of rows that succeeded. Cached tokens are part of the input, tokens of reasoning part of the output. */
+  readonly inputTokens: number;
+  readonly cachedTokens: number;
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+  /** The budgets that its money is held on: see `budgetNames`. */
+  readonly budgets: readonly string[];
   /** Worst cases of consecutive rows, batchPieceRows each. */
   readonly holds: readonly NanoUsd[];
   /** Set if the vendor runs it: the account, and the price of each row. Else the gateway runs it. */
@@ -90,6 +97,8 @@ export interface Batch {
   readonly vendorLines: number;
   readonly createdAt: number;
   readonly startedAt: number | null;
+  /** When rows ended last, or its vendor accepted it. */
+  readonly progressAt: number | null;
   readonly finalizingAt: number | null;
   readonly endedAt: number | null;
   readonly cancelAt: number | null;

@@ -134,12 +134,13 @@ const earlierProcess = "proc_earlier";
 
 /** Call it before the port opens, so that nothing is reserved twice. */
 async function startBatches({ control }: Base, batches: Batches): Promise<void> {
-  const { database, instanceId } = control;
+  const { database, instanceId, clock } = control;
   if (database.flavour.name === "sqlite") {
     // The journal of the last process is in the ledger.
     const store = createBatchStore({ database });
     await store.markNextRows(earlierProcess, 2 * batchBounds.claimRowsMax);
-    for (const owner of await store.owners()) if (owner !== instanceId) await store.resolveRows(owner, true);
+    for (const owner of await store.owners())
+      if (owner !== instanceId) await store.resolveRows(owner, true, clock.now());
   }
   await batches.restoreHolds();
   batches.start();

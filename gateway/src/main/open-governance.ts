@@ -1,11 +1,11 @@
 import type { ApiDependencies, PeriodSpend } from "#api/index.ts";
-import { type BatchStore, createBatchStore } from "#batches/index.ts";
+import { type BatchStore, createBatchStore, withHeldBudgets } from "#batches/index.ts";
 import { createMemoryCounter, createRedisCounter, type Seeding } from "#coordination/index.ts";
 import { batchHoldId, bounds, Failure, type Principal, periodStart, WindowCounts } from "#core/index.ts";
 import { Authenticator, UploadTokens } from "#identity/index.ts";
 import type { AdoptionHooks } from "#ledger/index.ts";
 import { Admission, callCounter, heldClaims, type LimitUsage, seedRates } from "#limits/index.ts";
-import type { Clock, Counter, Journal, Observer, ReportStore } from "#ports/index.ts";
+import type { Clock, Counter, Journal, ReportStore } from "#ports/index.ts";
 import { steadyClock } from "#system/index.ts";
 import { createTaskStore } from "#tasks/index.ts";
 import { holderOf } from "./control.ts";
@@ -32,7 +32,7 @@ export async function openGovernance(base: Base, data: Data) {
   });
   ending.defer("budgets", () => admission.close());
   const batchStore = createBatchStore({ database: control.database });
-  data.onAdopted(adoptionHooks(admission, batchStore, observer));
+  data.onAdopted(adoptionHooks(admission, batchStore, base));
   ending.defer("journals of other processes", () => data.stopAdoption());
   const authenticator = new Authenticator({
     ...{ vault: control.vault, clock },
@@ -60,7 +60,7 @@ export async function openGovernance(base: Base, data: Data) {
 function adoptionHooks(
   admission: Admission,
   batches: Pick<BatchStore, "resolveRows">,
-  observer: Pick<Observer, "log">,
+  { observer, clock }: Pick<Base, "observer" | "clock">,
 ): Required<AdoptionHooks> {
   return {
     onStored: (entries) => {
@@ -73,7 +73,7 @@ function adoptionHooks(
     onAdopted: async (owner, storedAgoMs) => {
       await admission.adopted(owner, storedAgoMs);
       // Now the ledger shows which rows of batches it had sent.
-      await batches.resolveRows(owner, true);
+      await batches.resolveRows(owner, true, clock.now());
       return true;
     },
   };
@@ -203,7 +203,7 @@ async function seedHolds(base: Base, counter: Seeding): Promise<void> {
     const principal = await holderOf(base, batch);
     if (principal === null) continue;
     for (const { piece } of await batches.openPieces(batch.id)) {
-      const claims = heldClaims(principal, batch.holds[piece] ?? 0, clock.now());
+      const claims = heldClaims(withHeldBudgets(principal, batch), batch.holds[piece] ?? 0, clock.now());
       if (claims.length > 0) await counter.hold(batchHoldId(batch.id, piece), claims);
     }
   }

@@ -173,6 +173,7 @@ function batchOf(
     ...{ id: `batch_${displayName}`, workspaceId, groupId: "grp_1", keyId: "key_1", displayName, ...rows },
     ...{ api: "openai", endpoint: "chat", model: "gpt", state: "in_progress", userAgent: "", total: 100 },
     ...{ metadata: {}, headers: {}, tags: {}, errors: [], holds: [], canceled: 0, expired: 0, costNanoUsd: 0 },
+    ...{ inputTokens: 0, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0, budgets: [], progressAt: now },
     ...{ inputFileId: null, inputHash: null, outputHash: null, outputBytes: 0, outputFileId: null, errorFileId: null },
     ...{ outputLifeMs: null, provider: null, deployment: null, upstreamModel: null, priceVersion: null },
     ...{ uploadId: null, submittedAt: null, upstreamId: null, vendorHash: null, vendorBytes: 0, vendorLines: 0 },

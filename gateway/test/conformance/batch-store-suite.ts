@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createBatchStore } from "#batches/index.ts";
-import { type Batch, type BatchRow, batchPieceRows, batchRequestId } from "#core/index.ts";
+import { type Batch, type BatchRow, batchPieceRows, batchRequestId, noUsage } from "#core/index.ts";
 import type { LedgerStore } from "#ports/index.ts";
 import type { Database } from "#storage/index.ts";
 import { ledgerEntry, newYear } from "./store-fixture.ts";
@@ -28,6 +28,14 @@ function batchOf(name: string, more: Partial<Batch> = {}): Batch {
     },
     ...{ inputFileId: null, inputHash: "aa", outputHash: null, outputBytes: 0, outputFileId: null, errorFileId: null },
     ...{ outputLifeMs: null, errors: [], total: 0, succeeded: 0, errored: 0, canceled: 0, expired: 0, costNanoUsd: 0 },
+    ...{
+      inputTokens: 0,
+      cachedTokens: 0,
+      outputTokens: 0,
+      reasoningTokens: 0,
+      budgets: ["key key_1 total"],
+      progressAt: null,
+    },
     ...{ holds: [1, 2], provider: null, deployment: null, upstreamModel: null, priceVersion: null, uploadId: null },
     ...{ submittedAt: null, upstreamId: null, vendorHash: null, vendorBytes: 0, vendorLines: 0, createdAt: newYear },
     ...{ startedAt: newYear, finalizingAt: null, endedAt: null, cancelAt: null, expiresAt: newYear + minute },
@@ -45,6 +53,7 @@ function rowsOf(batchId: string, count: number): BatchRow[] {
 
 const ended = ({ position, customId, start, bytes }: BatchRow, costNanoUsd = 7) => ({
   ...{ position, customId, start, bytes, state: "succeeded" as const, httpStatus: 200, result: "{}", costNanoUsd },
+  usage: { ...noUsage, inputUncached: 3, cacheRead: 2, output: 4, reasoning: 1 },
 });
 
 /** The store of batches, on any database. */
@@ -63,7 +72,7 @@ export function batchStoreSuite(name: string, open: () => Promise<BatchFixture>)
       expect(await store.renew(leased, newYear + 9 * minute)).toBeNull();
       expect(await store.step(leased, { state: "completed" }, true)).toBe(false);
       // Its rows decide about the rest; without any, only the lease ends.
-      await store.resolveRows(dead, true);
+      await store.resolveRows(dead, true, newYear);
       expect(await store.lease(me, newYear + minute, minute, 10)).toHaveLength(1);
     });
 
@@ -82,14 +91,24 @@ export function batchStoreSuite(name: string, open: () => Promise<BatchFixture>)
       await store.returnRows("batch_a", me, [3, 4]);
       expect((await store.takeRows("batch_a", me, 100)).map(({ position }) => position)).toEqual([3, 4]);
       const ends = rows.slice(0, 130).map((row) => ended(row));
-      await store.endRows("batch_a", me, ends);
-      await store.endRows("batch_a", me, ends);
+      await store.endRows("batch_a", me, ends, newYear);
+      await store.endRows("batch_a", me, ends, newYear);
       await store.endRows(
         "batch_a",
         dead,
         rows.slice(130).map((row) => ended(row)),
+        newYear,
       );
       expect(await store.findById("batch_a")).toMatchObject({ succeeded: 130, errored: 0, costNanoUsd: 130 * 7 });
+      expect(await store.findById("batch_a")).toMatchObject({
+        ...{
+          inputTokens: 130 * 5,
+          cachedTokens: 130 * 2,
+          outputTokens: 130 * 4,
+          reasoningTokens: 130,
+          progressAt: newYear,
+        },
+      });
       expect(await store.openPieces("batch_a")).toEqual([{ piece: 0, rows: 120 }]);
     });
 
@@ -105,7 +124,7 @@ export function batchStoreSuite(name: string, open: () => Promise<BatchFixture>)
         { piece: 0, rows: batchPieceRows },
         { piece: 1, rows: 300 },
       ]);
-      expect(await store.endPending("batch_a", "canceled")).toBe(count - 1);
+      expect(await store.endPending("batch_a", "canceled", newYear)).toBe(count - 1);
       expect(await store.findById("batch_a")).toMatchObject({ canceled: count - 1 });
       const page = await store.rows("batch_a", 1_000, 50);
       expect(page.map(({ position }) => position)).toEqual(Array.from({ length: 50 }, (_, n) => 1_001 + n));
@@ -132,12 +151,12 @@ export function batchStoreSuite(name: string, open: () => Promise<BatchFixture>)
         entry(2, { outcome: "failed", httpStatus: 429, costNanoUsd: 0 }),
         entry(3, { outcome: "failed", httpStatus: 504, costNanoUsd: 0 }),
       ]);
-      await store.resolveRows(dead, true);
+      await store.resolveRows(dead, true, newYear);
       const states = (await store.rows("batch_a", -1, 10)).map(({ state }) => state);
       expect(states).toEqual(["errored", "errored", "pending", "errored", "pending", "pending"]);
       expect(await store.findById("batch_a")).toMatchObject({ errored: 3, succeeded: 0, costNanoUsd: 16 });
       await store.takeRows("batch_a", dead, 100);
-      await store.resolveRows(dead, false);
+      await store.resolveRows(dead, false, newYear);
       expect(await store.findById("batch_a")).toMatchObject({ errored: 6, costNanoUsd: 16 });
       expect(await store.owners()).toEqual([]);
     });
@@ -157,9 +176,9 @@ export function batchStoreSuite(name: string, open: () => Promise<BatchFixture>)
           customId: row.customId,
         }),
       }));
-      expect(await store.settleRows(leased, settled, 2)).toHaveLength(2);
-      expect(await store.settleRows(leased, settled, 2)).toHaveLength(0);
-      expect(await store.settleRows({ ...leased, lease: "other" }, settled, 9)).toBeNull();
+      expect(await store.settleRows(leased, settled, 2, newYear)).toHaveLength(2);
+      expect(await store.settleRows(leased, settled, 2, newYear)).toHaveLength(0);
+      expect(await store.settleRows({ ...leased, lease: "other" }, settled, 9, newYear)).toBeNull();
       expect(await store.findById("batch_a")).toMatchObject({ succeeded: 2, costNanoUsd: 18, vendorLines: 2 });
       const { entries } = await fixture.ledgerStore.page({}, null, 10);
       expect(entries.map(({ batchId, customId }) => `${batchId} ${customId}`).sort()).toEqual([

@@ -18,6 +18,7 @@ import type { BatchPlace } from "#relay/index.ts";
 import { batchBounds } from "../batch-bounds.ts";
 import type { BatchHolds } from "../holds.ts";
 import type { BatchesOptions } from "../options.ts";
+import { budgetNames } from "../row-call.ts";
 import type { LeasedBatch } from "../store/batch-writes.ts";
 import { failureOf, type JudgedRow, judgeRow } from "./judge-rows.ts";
 import type { SentRow, SentRows } from "./sent-row.ts";
@@ -105,7 +106,7 @@ class Acceptance {
         ...{ total: this.#total, errored: refused ? 0 : this.#errored, inputHash: refused ? null : input.hash },
         ...(refused
           ? { endedAt: now }
-          : { startedAt: now, dueAt: now, model: this.#uniformModel(), ...this.#vendorFields() }),
+          : { startedAt: now, progressAt: now, dueAt: now, model: this.#uniformModel(), ...this.#vendorFields() }),
       };
       if (!(await store.step(this.#leased, step, true))) throw new Error("the lease of a new batch was lost");
       return { ...draft, ...step, dueAt: refused ? null : now };
@@ -135,6 +136,7 @@ class Acceptance {
       ...{ displayName, metadata, headers, userAgent, tags, outputLifeMs },
       ...{ inputFileId, inputHash: null, outputHash: null, outputBytes: 0, outputFileId: null, errorFileId: null },
       ...{ errors: [], total: 0, succeeded: 0, errored: 0, canceled: 0, expired: 0, costNanoUsd: 0, holds: [] },
+      ...{ inputTokens: 0, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0, budgets: budgetNames(principal) },
       ...{
         provider: null,
         deployment: null,
@@ -144,7 +146,7 @@ class Acceptance {
         submittedAt: null,
       },
       ...{ upstreamId: null, vendorHash: null, vendorBytes: 0, vendorLines: 0 },
-      ...{ createdAt: now, startedAt: null, finalizingAt: null, endedAt: null, cancelAt: null },
+      ...{ createdAt: now, startedAt: null, progressAt: null, finalizingAt: null, endedAt: null, cancelAt: null },
       ...{
         expiresAt: now + batchBounds.windowMs[api],
         deleteAt: now + batchBounds.retentionMs,

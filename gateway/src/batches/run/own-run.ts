@@ -6,6 +6,7 @@ import {
   batchRequestId,
   Failure,
   LeaveSignal,
+  oncePerObject,
   type Principal,
   sleep,
   within,
@@ -18,7 +19,7 @@ import { readRow } from "../accept/judge-rows.ts";
 import { batchBounds } from "../batch-bounds.ts";
 import type { BatchHolds } from "../holds.ts";
 import type { BatchesOptions } from "../options.ts";
-import { maySend, pathModelOf, protocolOf, rowCall, withoutBudgets } from "../row-call.ts";
+import { maySend, pathModelOf, protocolOf, rowCall, withAddedBudgets, withoutBudgets } from "../row-call.ts";
 import type { LeasedBatch } from "../store/batch-writes.ts";
 import type { EndedRow } from "../store/row-writes.ts";
 import type { Pauses } from "./pauses.ts";
@@ -81,6 +82,7 @@ export class OwnRun {
   #stopTimer: (() => void) | null = null;
   #renewedMs = Number.NEGATIVE_INFINITY;
   #principal: { readonly found: Principal | null; readonly atMs: number } | null = null;
+  readonly #rowPrincipal = oncePerObject((principal: Principal) => withAddedBudgets(principal, this.#batch));
   #isLost = false;
   #rowEnded: () => void = () => undefined;
 
@@ -99,7 +101,7 @@ export class OwnRun {
   }
 
   async run(): Promise<RunEnd> {
-    const { store, instanceId } = this.#dependencies;
+    const { store, instanceId, clock } = this.#dependencies;
     if (this.#stopping.aborted) return "stopped";
     // If the database failed, an earlier run here could not return the rows that it had taken and not sent. Its other rows are stored.
     await store.returnRows(this.#batch.id, instanceId);
@@ -108,7 +110,7 @@ export class OwnRun {
     const rest = [...this.#queue, ...this.#later.map(({ row }) => row)].map(({ position }) => position);
     if (rest.length > 0) await store.returnRows(this.#batch.id, instanceId, rest);
     if (end === "stopped" || end === "lost") return end;
-    if (end !== "empty") await store.endPending(this.#batch.id, end);
+    if (end !== "empty") await store.endPending(this.#batch.id, end, clock.now());
     return (await store.openPieces(this.#batch.id)).length === 0 ? "ended" : "waiting";
   }
 
@@ -217,7 +219,7 @@ export class OwnRun {
     const call = rowCall({
       ...{ batch: this.#batch, customId: row.customId, requestId: batchRequestId(this.#batch.id, row.position) },
       ...{
-        principal: withoutBudgets(principal),
+        principal: this.#rowPrincipal(principal),
         protocol,
         facts,
         body,
@@ -278,13 +280,13 @@ export class OwnRun {
   #end(
     { position, customId, start, bytes }: BatchRow,
     end: Pick<EndedRow, "state" | "httpStatus" | "result">,
-    { costNanoUsd }: AttemptSums,
+    { costNanoUsd, last }: AttemptSums,
   ): void {
     this.#tries.delete(position);
     const { counts } = this.#dependencies;
     counts.rows++;
     if (end.state === "errored") counts.failed++;
-    this.#ended.push({ position, customId, start, bytes, ...end, costNanoUsd });
+    this.#ended.push({ position, customId, start, bytes, ...end, costNanoUsd, usage: last?.usage ?? null });
     if (this.#ended.length >= storedTogether) this.#storeEnded();
     else this.#stopTimer ??= this.#dependencies.clock.after(storeMs, () => this.#storeEnded());
   }
@@ -305,7 +307,7 @@ export class OwnRun {
       const rows = this.#ended.splice(0, storedTogether);
       for (let waitMs = storeRetryMs; ; waitMs = Math.min(2 * waitMs, retryMsMax)) {
         try {
-          await store.endRows(this.#batch.id, instanceId, rows);
+          await store.endRows(this.#batch.id, instanceId, rows, clock.now());
           break;
         } catch (error) {
           observer.log("warn", "failed to store the ends of batch rows; retrying", {
@@ -360,7 +362,7 @@ export class OwnRun {
     const nowMs = clock.monotonic();
     if (this.#principal === null || nowMs - this.#principal.atMs >= principalMs) {
       this.#principal = { found: await principalOf(this.#batch), atMs: nowMs };
-      // Rows are admitted without budgets, but their entries count.
+      // Rows are admitted without most budgets, but their entries count.
       if (this.#principal.found !== null) admission.countBudgets(this.#principal.found);
     }
     const { found } = this.#principal;
@@ -375,12 +377,8 @@ export class OwnRun {
   }
 }
 
-const ownLimits: ReadonlySet<string> = new Set([
-  "rate_limit_exceeded",
-  "budget_held",
-  "budget_exceeded",
-  "ledger_unavailable",
-]);
+/** A row waits for these. A budget that is used up refuses it. */
+const ownLimits: ReadonlySet<string> = new Set(["rate_limit_exceeded", "budget_held", "ledger_unavailable"]);
 
 function waitAfter({ retryAfterMs }: Failure): number {
   return Math.min(limitMsMax, Math.max(limitMsMin, retryAfterMs ?? 0));

@@ -192,7 +192,7 @@ export class BatchRunner {
       }
       const since = this.#silentSince.get(owner) ?? nowMs;
       this.#silentSince.set(owner, since);
-      if (nowMs - since >= ownerLostMs) await store.resolveRows(owner, false);
+      if (nowMs - since >= ownerLostMs) await store.resolveRows(owner, false, clock.now());
     }
   }
 }

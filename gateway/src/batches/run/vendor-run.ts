@@ -138,7 +138,7 @@ export class VendorRun {
       }
       const upstreamId = answer.good ? this.#adapter.readCreated(answer.body) : null;
       if (upstreamId !== null) {
-        await store.step(this.#leased, { upstreamId }, false);
+        await store.step(this.#leased, { upstreamId, progressAt: clock.now() }, false);
         return pollMsMin;
       }
       if (answer.good || answer.status >= 500) return pollMsMin;
@@ -231,7 +231,7 @@ export class VendorRun {
     }
     const [upstreamId] = found;
     if (found.length === 1 && upstreamId !== undefined) {
-      await store.step(this.#leased, { upstreamId }, false);
+      await store.step(this.#leased, { upstreamId, progressAt: clock.now() }, false);
       return pollMsMin;
     }
     if (found.length === 0 && clock.now() - submittedAt >= unlistedMs) {
@@ -316,7 +316,8 @@ export class VendorRun {
     await this.#dependencies.store.renew(this.#leased, this.#dependencies.clock.now() + batchLeaseMs);
   }
   async #endRest(state: "canceled" | "expired"): Promise<"ended"> {
-    await this.#dependencies.store.endPending(this.#batch.id, state);
+    const { store, clock } = this.#dependencies;
+    await store.endPending(this.#batch.id, state, clock.now());
     return "ended";
   }
 

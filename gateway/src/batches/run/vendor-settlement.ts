@@ -40,7 +40,7 @@ export class VendorSettlement {
 
   /** Writes the entries of the rows in the vendor's result, from the last line that was settled. */
   async settle(hash: string): Promise<"ended" | number> {
-    const { blobs, store, ledger } = this.#dependencies;
+    const { blobs, store, ledger, clock } = this.#dependencies;
     const { vendorBytes, vendorLines, priceVersion, cancelAt } = this.#batch;
     const stream = await blobs.read(hash, 0, vendorBytes);
     if (stream === null) {
@@ -66,7 +66,7 @@ export class VendorSettlement {
       lines = new Map();
     }
     if (!(await this.#settleLines(lines, count, price))) return retryMs;
-    if (unread === 0) await store.endPending(this.#batch.id, cancelAt === null ? "expired" : "canceled");
+    if (unread === 0) await store.endPending(this.#batch.id, cancelAt === null ? "expired" : "canceled", clock.now());
     else if ((await this.#endUnread(unread)) !== "ended") return retryMs;
     await blobs.remove(hash);
     return "ended";
@@ -92,7 +92,7 @@ export class VendorSettlement {
       return line === undefined ? [] : [this.#settledRow(row, line, price)];
     });
     await store.renew(this.#leased, clock.now() + batchLeaseMs);
-    const entries = await store.settleRows(this.#leased, settled, count);
+    const entries = await store.settleRows(this.#leased, settled, count, clock.now());
     if (entries === null) return false;
     for (const entry of entries) observer.attemptEnd(entry);
     counts.rows += entries.length;
@@ -107,11 +107,12 @@ export class VendorSettlement {
     const about = { position, customId, start, bytes };
     if (line.end !== "answered" || line.body === null) {
       const state = line.end === "answered" ? "errored" : line.end;
-      return { ...about, state, httpStatus: line.status, result: null, costNanoUsd: 0, entry: null };
+      return { ...about, state, httpStatus: line.status, result: null, costNanoUsd: 0, usage: null, entry: null };
     }
     const entry = this.#entryOf(row, line.status, Buffer.from(line.body), price);
     const state = line.status < 400 ? "succeeded" : "errored";
-    return { ...about, state, httpStatus: line.status, result: line.body, costNanoUsd: entry.costNanoUsd, entry };
+    const { costNanoUsd, usage } = entry;
+    return { ...about, state, httpStatus: line.status, result: line.body, costNanoUsd, usage, entry };
   }
 
   /** `body` null: the vendor did not report how the row ended, so its input is charged. */
@@ -188,7 +189,7 @@ export class VendorSettlement {
 
   /** Ends every open row with this failure. `isCharged`: its input is charged, because it may have been executed. */
   async endWith(failure: Failure, status: number, isCharged = false): Promise<"ended" | number> {
-    const { store, ledger, observer } = this.#dependencies;
+    const { store, ledger, observer, clock } = this.#dependencies;
     const { priceVersion } = this.#batch;
     const price = priceVersion === null ? null : await ledger.price(priceVersion);
     const { dialect } = protocolOf(this.#batch);
@@ -212,10 +213,11 @@ export class VendorSettlement {
           httpStatus: status,
           result,
           costNanoUsd: entry?.costNanoUsd ?? 0,
+          usage: null,
           entry,
         };
       });
-      const entries = await store.settleRows(this.#leased, settled, this.#batch.vendorLines);
+      const entries = await store.settleRows(this.#leased, settled, this.#batch.vendorLines, clock.now());
       if (entries === null) return retryMs;
       for (const entry of entries) observer.attemptEnd(entry);
       await new Promise(setImmediate);

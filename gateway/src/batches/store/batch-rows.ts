@@ -14,7 +14,17 @@ import {
 export const batchColumns = [
   ...(["id", "workspace_id", "group_id", "key_id", "person_id", "actor_id", "api", "endpoint", "model"] as const),
   ...(["state", "display_name", "metadata", "headers", "user_agent", "tags", "input_file_id", "input_hash"] as const),
-  ...(["output_hash", "output_bytes", "output_file_id", "error_file_id", "output_life_ms", "errors", "holds"] as const),
+  ...([
+    "output_hash",
+    "output_bytes",
+    "output_file_id",
+    "error_file_id",
+    "output_life_ms",
+    "errors",
+    "holds",
+    "budgets",
+  ] as const),
+  ...(["input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens", "progress_at"] as const),
   ...(["total", "succeeded", "errored", "canceled", "expired", "cost_nano_usd"] as const),
   ...(["created_at", "started_at", "finalizing_at", "ended_at", "cancel_at", "expires_at", "delete_at"] as const),
   ...(["provider", "deployment", "upstream_model", "price_version", "upload_id", "submitted_at"] as const),
@@ -26,7 +36,7 @@ export const rowColumns = [
   ...(["batch_id", "position", "custom_id", "start", "bytes", "state", "owner", "http_status", "result"] as const),
 ] as const;
 
-export const jsonMembers = ["metadata", "headers", "tags", "errors", "holds"] as const;
+export const jsonMembers = ["metadata", "headers", "tags", "errors", "holds", "budgets"] as const;
 
 export function batchFromRow(row: object): Batch {
   return membersOf(row, jsonMembers, ["personId", "actorId"]) as unknown as Batch;

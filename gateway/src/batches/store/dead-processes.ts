@@ -50,7 +50,7 @@ export function deadProcesses({ kysely }: Database) {
      * Ends the leases of a dead process, and decides about its rows by the ledger. A row with an attempt that may have been executed is errored. Any other
      * becomes pending again if the whole journal of the process is in the ledger (`isAdopted`), else it is errored too.
      */
-    async resolveRows(owner: string, isAdopted: boolean): Promise<void> {
+    async resolveRows(owner: string, isAdopted: boolean, now: number): Promise<void> {
       await kysely
         .updateTable("batches")
         .set({ lease: null, leased_until: null })
@@ -73,7 +73,7 @@ export function deadProcesses({ kysely }: Database) {
           await resolve(
             batchId,
             some.map(({ position }) => position),
-            { owner, isAdopted },
+            { owner, isAdopted, now },
           );
         }
       }
@@ -83,7 +83,7 @@ export function deadProcesses({ kysely }: Database) {
   async function resolve(
     batchId: string,
     positions: readonly number[],
-    { owner, isAdopted }: { readonly owner: string; readonly isAdopted: boolean },
+    { owner, isAdopted, now }: { readonly owner: string; readonly isAdopted: boolean; readonly now: number },
   ): Promise<void> {
     const ids = new Map(positions.map((position) => [batchRequestId(batchId, position), position]));
     const entries = await kysely
@@ -116,8 +116,10 @@ export function deadProcesses({ kysely }: Database) {
       if (errored.length === 0) return;
       // Its result is null: it is rendered with the others.
       const ended = await set("errored", errored, { http_status: 500 });
-      const sums = ended.map(({ position }) => ({ state: "errored" as const, costNanoUsd: costs.get(position) ?? 0 }));
-      await addSums(transaction, batchId, sums);
+      const sums = ended.map(({ position }) => ({
+        ...{ state: "errored" as const, costNanoUsd: costs.get(position) ?? 0, usage: null },
+      }));
+      await addSums(transaction, batchId, sums, now);
     });
   }
 }

@@ -1,5 +1,14 @@
 import { sql } from "kysely";
-import { type BatchRow, type BatchRowState, columnsOf, type LedgerEntry, membersOf } from "#core/index.ts";
+import {
+  type BatchRow,
+  type BatchRowState,
+  columnsOf,
+  inputTokensOf,
+  type LedgerEntry,
+  membersOf,
+  outputTokensOf,
+  type Usage,
+} from "#core/index.ts";
 import {
   type Connection,
   chunksOf,
@@ -16,6 +25,8 @@ export interface EndedRow
   extends Pick<BatchRow, "position" | "customId" | "start" | "bytes" | "httpStatus" | "result"> {
   readonly state: Extract<BatchRowState, "succeeded" | "errored">;
   readonly costNanoUsd: number;
+  /** null: nothing was used. */
+  readonly usage: Usage | null;
 }
 
 /** The end of a row of a vendor's batch. `entry` null: the vendor did not execute it. */
@@ -76,9 +87,9 @@ export function rowWrites(database: Database) {
         for (const some of chunksOf(positions, rowsTogether)) await ofProcess.where("position", "in", some).execute();
     },
     /** Stores the ends of rows and their sums together. Rows that this process does not run any more are skipped, so it can be repeated. */
-    async endRows(batchId: string, owner: string, rows: readonly EndedRow[]): Promise<void> {
+    async endRows(batchId: string, owner: string, rows: readonly EndedRow[], now: number): Promise<void> {
       await relaxedWrite(database, (connection) =>
-        connection.transaction().execute((transaction) => storeEnds(transaction, batchId, rows, owner)),
+        connection.transaction().execute((transaction) => storeEnds(transaction, batchId, rows, owner, now)),
       );
     },
     /**
@@ -90,6 +101,7 @@ export function rowWrites(database: Database) {
       { batch, lease }: LeasedBatch,
       rows: readonly SettledRow[],
       vendorLines: number,
+      now: number,
     ): Promise<readonly LedgerEntry[] | null> {
       const store = async (transaction: Connection): Promise<readonly LedgerEntry[] | null> => {
         const held = await transaction
@@ -99,7 +111,7 @@ export function rowWrites(database: Database) {
           .where("lease", "=", lease)
           .executeTakeFirst();
         if (held.numUpdatedRows !== 1n) return null;
-        const ended = await storeEnds(transaction, batch.id, rows, null);
+        const ended = await storeEnds(transaction, batch.id, rows, null, now);
         const entries = ended.flatMap(({ entry }) => entry ?? []);
         await writeLedger(transaction, entries);
         return entries;
@@ -117,7 +129,11 @@ export function rowWrites(database: Database) {
       return rows.map((row) => membersOf(row) as BatchRow);
     },
     /** Ends the rows that have not begun. Resolves to their number. */
-    async endPending(batchId: string, state: Extract<BatchRowState, "canceled" | "expired">): Promise<number> {
+    async endPending(
+      batchId: string,
+      state: Extract<BatchRowState, "canceled" | "expired">,
+      now: number,
+    ): Promise<number> {
       let count = 0;
       for (;;) {
         const ended = await kysely.transaction().execute(async (transaction) => {
@@ -135,7 +151,7 @@ export function rowWrites(database: Database) {
           if (some > 0) {
             await transaction
               .updateTable("batches")
-              .set((eb) => ({ [state]: eb(state, "+", some) }))
+              .set((eb) => ({ [state]: eb(state, "+", some), progress_at: now }))
               .where("id", "=", batchId)
               .execute();
           }
@@ -191,6 +207,7 @@ async function storeEnds<Row extends EndedRow | SettledRow>(
   batchId: string,
   rows: readonly Row[],
   owner: string | null,
+  now: number,
 ): Promise<readonly Row[]> {
   const stored = new Set<number>();
   for (const some of chunksOf(rows, rowsTogether)) {
@@ -216,18 +233,21 @@ async function storeEnds<Row extends EndedRow | SettledRow>(
     for (const { position } of written) stored.add(position);
   }
   const ended = rows.filter(({ position }) => stored.has(position));
-  await addSums(transaction, batchId, ended);
+  await addSums(transaction, batchId, ended, now);
   return ended;
 }
 
 export async function addSums(
   transaction: Connection,
   batchId: string,
-  rows: readonly { readonly state: SettledRow["state"]; readonly costNanoUsd: number }[],
+  rows: readonly Pick<SettledRow, "state" | "costNanoUsd" | "usage">[],
+  now: number,
 ): Promise<void> {
   if (rows.length === 0) return;
   const count = (wanted: SettledRow["state"]) => rows.filter(({ state }) => state === wanted).length;
   const cost = rows.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0);
+  const usages = rows.flatMap(({ state, usage }) => (state === "succeeded" && usage !== null ? [usage] : []));
+  const tokens = (count: (usage: Usage) => number) => usages.reduce((sum, usage) => sum + count(usage), 0);
   await transaction
     .updateTable("batches")
     .set((eb) => ({
@@ -236,6 +256,19 @@ export async function addSums(
       canceled: eb("canceled", "+", count("canceled")),
       expired: eb("expired", "+", count("expired")),
       cost_nano_usd: eb("cost_nano_usd", "+", cost),
+      input_tokens: eb("input_tokens", "+", tokens(inputTokensOf)),
+      cached_tokens: eb(
+        "cached_tokens",
+        "+",
+        tokens(({ cacheRead, cacheReadAudio }) => cacheRead + cacheReadAudio),
+      ),
+      output_tokens: eb("output_tokens", "+", tokens(outputTokensOf)),
+      reasoning_tokens: eb(
+        "reasoning_tokens",
+        "+",
+        tokens(({ reasoning, separateReasoning }) => reasoning + separateReasoning),
+      ),
+      progress_at: now,
     }))
     .where("id", "=", batchId)
     .execute();

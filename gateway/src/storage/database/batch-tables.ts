@@ -1,7 +1,7 @@
 import type { Generated } from "kysely";
 import type { Batch, BatchRow, Columns } from "#core/index.ts";
 
-type JsonMember = "metadata" | "headers" | "tags" | "errors" | "holds";
+type JsonMember = "metadata" | "headers" | "tags" | "errors" | "holds" | "budgets";
 
 export interface BatchTables {
   batches: Columns<Omit<Batch, "personId" | "actorId">, JsonMember> & {

@@ -29,6 +29,20 @@ test("runs the rows of a file, and returns a file with their answers", async () 
     request_counts: { total: 2, completed: 2, failed: 0 },
     error_file_id: null,
   });
+  const usages = (await linesOf(client, batch.output_file_id)).map(
+    ({ response }) => (response?.body as OpenAI.ChatCompletion | undefined)?.usage,
+  );
+  const sum = (count: (usage: NonNullable<(typeof usages)[number]>) => number | undefined) =>
+    usages.reduce((total, usage) => total + (usage === undefined ? Number.NaN : (count(usage) ?? 0)), 0);
+  expect(batch.usage).toEqual({
+    input_tokens: sum(({ prompt_tokens }) => prompt_tokens),
+    input_tokens_details: { cached_tokens: sum(({ prompt_tokens_details }) => prompt_tokens_details?.cached_tokens) },
+    output_tokens: sum(({ completion_tokens }) => completion_tokens),
+    output_tokens_details: {
+      reasoning_tokens: sum(({ completion_tokens_details }) => completion_tokens_details?.reasoning_tokens),
+    },
+    total_tokens: sum(({ total_tokens }) => total_tokens),
+  });
   const lines = await linesOf(client, batch.output_file_id);
   expect(lines.map(({ custom_id }) => custom_id)).toEqual(["a", "b"]);
   for (const { response, error } of lines) {

@@ -11,8 +11,10 @@ export class BatchVendor {
   endOf: (position: number) => "answered" | "failed" | "left" = () => "answered";
   /** Changes a line of a result. */
   changeLine: (line: string, position: number) => string = (line) => line;
+  /** Awaited with each answer, after it has been made. */
+  beforeAnswer: (method: string, path: string) => Promise<void> | void = () => undefined;
   readonly #files = new Map<string, string>();
-  readonly #server = Bun.serve({ idleTimeout: 0, port: 0, fetch: (request) => this.#answer(request) });
+  readonly #server = Bun.serve({ idleTimeout: 0, port: 0, fetch: (request) => this.#serve(request) });
 
   get origin(): string {
     return `http://127.0.0.1:${this.#server.port}`;
@@ -28,6 +30,12 @@ export class BatchVendor {
 
   end(status: VendorBatch["status"] = "completed"): void {
     for (const batch of this.batches) if (batch.status === "in_progress") batch.status = status;
+  }
+
+  async #serve(request: Request): Promise<Response> {
+    const response = await this.#answer(request);
+    await this.beforeAnswer(request.method, new URL(request.url).pathname);
+    return response;
   }
 
   async #answer(request: Request): Promise<Response> {

@@ -6,6 +6,7 @@ import { emptyPostgres } from "../../postgres-fixture.ts";
 import { onPostgres } from "../../postgres-server.ts";
 import { chatRow, clientOf, createBatch, ended, linesOf } from "./batch-client.ts";
 import { rowCost } from "./batch-gateway.ts";
+import { exportedEntries } from "./exported-entries.ts";
 import { RowUpstream } from "./row-upstream.ts";
 
 const secret = "sk-acme-alice-00000000000001";
@@ -67,7 +68,7 @@ function suite(
       expect([...rows.calls.values()].filter((count) => count > 1)).toEqual([]);
       for (const { response } of failed)
         expect(response?.body).toMatchObject({ error: { message: expect.stringContaining("stopped") } });
-      const entries = await entriesOf(gateway);
+      const entries = await exportedEntries(gateway);
       const ofBatch = entries.filter(({ batch_id }) => batch_id === id);
       const answered = ofBatch.filter(({ outcome }) => outcome === "succeeded");
       // Each row has an entry, even if it was only about to be sent.
@@ -91,24 +92,5 @@ function suite(
       await database?.[Symbol.asyncDispose]();
       rows.stop();
     }
-  });
-}
-
-interface Exported {
-  readonly batch_id: string | null;
-  readonly custom_id: string | null;
-  readonly outcome: string;
-  readonly cost_nano_usd: number;
-}
-
-/** Waits until everything that was settled is in the database. */
-async function entriesOf(gateway: Gateway): Promise<readonly Exported[]> {
-  let before = -1;
-  return await until(async () => {
-    const { stdout } = await gateway.cli("ledger", "export");
-    const entries = stdout.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Exported]));
-    const isStable = entries.length === before;
-    before = entries.length;
-    return isStable ? entries : null;
   });
 }

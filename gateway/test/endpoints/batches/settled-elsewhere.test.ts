@@ -32,7 +32,7 @@ test("budgets include rows of a vendor's batch that a process stored and did not
     const rows = await store.rowsAt(id, [0, 1]);
     const settled = rows.map(({ position, customId, start, bytes }) => ({
       ...{ position, customId, start, bytes, state: "succeeded" as const, httpStatus: 200, result: "{}" },
-      ...{ costNanoUsd: 5_000_000 },
+      ...{ costNanoUsd: 5_000_000, usage: null },
       entry: ledgerEntry(`${position}`, {
         requestId: batchRequestId(id, position),
         attemptId: batchRequestId(id, position).replace("req_", "att_"),
@@ -47,7 +47,7 @@ test("budgets include rows of a vendor's batch that a process stored and did not
         },
       }),
     }));
-    expect(await store.settleRows(leased, settled, 3)).toHaveLength(2);
+    expect(await store.settleRows(leased, settled, 3, Date.now())).toHaveLength(2);
     await store.step(leased, { dueAt: Date.now() }, true);
     vendor.end();
     expect((await ended(client, id)).request_counts).toMatchObject({ completed: 2 });

@@ -200,7 +200,18 @@ function batchObject(batch: Batch) {
       completed: batch.succeeded,
       failed: batch.errored + batch.canceled + batch.expired,
     },
+    ...(endedAt === null ? {} : { usage: usageOf(batch) }),
     metadata: Object.keys(batch.metadata).length === 0 ? null : batch.metadata,
+  };
+}
+
+function usageOf({ inputTokens, cachedTokens, outputTokens, reasoningTokens }: Batch) {
+  return {
+    input_tokens: inputTokens,
+    input_tokens_details: { cached_tokens: cachedTokens },
+    output_tokens: outputTokens,
+    output_tokens_details: { reasoning_tokens: reasoningTokens },
+    total_tokens: inputTokens + outputTokens,
   };
 }
 
