@@ -113,6 +113,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     curve("Delay of polls", "s", ["max(sluice_tasks_late_seconds)", "late"]),
     curve("Background responses open", "short", ["max(sluice_background_responses_open)", "open"]),
     curve("Age of the oldest", "s", ["max(sluice_background_responses_oldest_seconds)", "oldest"]),
+    curve("Batch without progress", "s", ["max(sluice_batches_stalled_seconds)", "stalled"]),
     curve("Open rows of batches", "short", ["max(sluice_batch_rows_open)", "open"]),
     curve(
       "Rows of batches",

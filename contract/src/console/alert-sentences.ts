@@ -81,6 +81,9 @@ const sentences: Readonly<Record<ConsoleLanguage, Sentences>> = {
     // workspace, batch, name, failed, rows, percent
     batch_rows_failed: ({ text, number, percent, within }) =>
       `${percent("percent")} of the rows of batch ${text("name") || text("batch")}${within(" of ", "")} failed: ${number("failed")} of ${number("rows")}.`,
+    // workspace, batch, name, hours, open, rows
+    batch_stuck: ({ text, number, value, within }) =>
+      `Batch ${text("name") || text("batch")}${within(" of ", "")} has made no progress for ${value("hours") === 1 ? "an hour" : `${number("hours")} hours`}: ${number("open")} of ${number("rows")} rows are open.`,
   },
   "zh-CN": {
     budget: ({ text, usd, percent }) =>
@@ -117,6 +120,8 @@ const sentences: Readonly<Record<ConsoleLanguage, Sentences>> = {
         : `影子模式的防护规则 ${text("guardrail")} 命中了${within(" ", " 的")}调用，调用未被改变。`,
     batch_rows_failed: ({ text, number, percent, within }) =>
       `${within("", " 的")}批处理 ${text("name") || text("batch")} 有 ${percent("percent")} 的行失败（${number("failed")} / ${number("rows")}）。`,
+    batch_stuck: ({ text, number, within }) =>
+      `${within("", " 的")}批处理 ${text("name") || text("batch")} 已 ${number("hours")} 小时没有进展：${number("rows")} 行中有 ${number("open")} 行未完成。`,
   },
 };
 

@@ -12,6 +12,7 @@ export const alertKinds = [
   "guardrail_failure",
   "shadow",
   "batch_rows_failed",
+  "batch_stuck",
 ] as const;
 export type AlertKind = (typeof alertKinds)[number];
 
@@ -70,6 +71,7 @@ export function alertPage({ kind, facts }: AlertSubject, workspace: string | nul
     case "shadow":
       return shadowPage(facts, at);
     case "batch_rows_failed":
+    case "batch_stuck":
       return at(`/batches/${encodeURIComponent(text("batch"))}`);
   }
 }

@@ -88,6 +88,16 @@ const condition = z
         min_rows: z.int().min(1).max(100_000).describe("Fewer rows raise no alert."),
       })
       .describe("A batch with failed rows, until an hour after its end."),
+    z
+      .strictObject({
+        kind: z.literal("batch_stuck"),
+        hours: z
+          .int()
+          .min(1)
+          .max(168)
+          .describe("Hours without progress. A vendor may take a day for a batch that it runs."),
+      })
+      .describe("An open batch in which no row has ended for this long."),
   ])
   .describe("The condition that raises an alert. `provider_down` is for rules of the installation only.");
 export type AlertCondition = z.infer<typeof condition>;

@@ -4,7 +4,7 @@ import type { ActiveLease, Clock, Leadership, Observer } from "#ports/index.ts";
 import type { AlertLog, AlertState, StoredAlert } from "./alert-log.ts";
 import type { AlertSender } from "./alert-sender.ts";
 import type { AlertSettings, StoredChannel, StoredRule } from "./alert-settings.ts";
-import { type BatchSources, batchRowFindings } from "./batch-findings.ts";
+import { type BatchSources, batchRowFindings, stuckBatchFindings } from "./batch-findings.ts";
 import {
   type BudgetSources,
   type BudgetUse,
@@ -55,6 +55,7 @@ const everyMs: Readonly<Partial<Record<AlertKind, number>>> = {
   guardrail_failure: 60_000,
   shadow: 60_000,
   batch_rows_failed: 60_000,
+  batch_stuck: 60_000,
 };
 
 /** An alert resolves when its condition has not held for this long, so that it does not open and resolve in turns. */
@@ -228,6 +229,8 @@ export class AlertWatch {
         return await shadowFindings({ workspaceId }, options, now);
       case "batch_rows_failed":
         return await batchRowFindings({ workspaceId, condition }, options, now);
+      case "batch_stuck":
+        return await stuckBatchFindings({ workspaceId, condition }, options, now);
     }
   }
 

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Database } from "#storage/tables.ts";
 import { decided, type Finding, type Findings, findingsMax, type Watched } from "./finding.ts";
 
@@ -41,6 +42,38 @@ export async function batchRowFindings(
         ...{ workspaceId: row.workspace_id, personId: row.person_id },
       },
     ];
+  });
+  return decided(found);
+}
+
+/** Open batches in which no row has ended for some hours. */
+export async function stuckBatchFindings(
+  { workspaceId, condition }: Watched<"batch_stuck">,
+  { database, slugOf }: BatchSources,
+  now: number,
+): Promise<Findings> {
+  let query = database.reading
+    .selectFrom("batches")
+    .select(["id", "workspace_id", "person_id", "display_name", "total", "progress_at"])
+    .select(sql<number>`total - succeeded - errored - canceled - expired`.as("open"))
+    .where("due_at", "is not", null)
+    .where("progress_at", "<=", now - condition.hours * hourMs)
+    .orderBy("progress_at")
+    .limit(findingsMax * 2);
+  if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
+  const found = (await query.execute()).map((row): Finding => {
+    const facts = {
+      ...{ workspace: slugOf(row.workspace_id), batch: row.id, name: row.display_name },
+      ...{
+        hours: Math.floor((now - Number(row.progress_at)) / hourMs),
+        open: Number(row.open),
+        rows: Number(row.total),
+      },
+    };
+    return {
+      ...{ kind: "batch_stuck", subject: `batch ${row.id}`, level: 1, severity: "warning", facts },
+      ...{ workspaceId: row.workspace_id, personId: row.person_id },
+    };
   });
   return decided(found);
 }

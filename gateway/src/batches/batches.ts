@@ -32,11 +32,17 @@ export class Batches {
     });
   }
 
-  /** Batches of all processes that have not ended, at the last count, and their open rows. */
-  get open(): { readonly batches: number; readonly rows: number; readonly oldestMs: number } {
-    const { batches, rows, ended, oldestAt } = this.#runner.openSums;
-    const oldestMs = oldestAt === null ? 0 : Math.max(0, this.#options.clock.now() - oldestAt);
-    return { batches, rows: rows - ended, oldestMs };
+  /** Batches of all processes that have not ended, at the last count, and their open rows. `stalledMs`: the longest without progress. */
+  get open(): {
+    readonly batches: number;
+    readonly rows: number;
+    readonly oldestMs: number;
+    readonly stalledMs: number;
+  } {
+    const { batches, rows, ended, oldestAt, progressAt } = this.#runner.openSums;
+    const now = this.#options.clock.now();
+    const since = (at: number | null) => (at === null ? 0 : Math.max(0, now - at));
+    return { batches, rows: rows - ended, oldestMs: since(oldestAt), stalledMs: since(progressAt) };
   }
 
   /** Rows that ended in this process. */

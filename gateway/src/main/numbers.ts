@@ -41,6 +41,7 @@ export function registerNumbers(
     sluice_background_responses_oldest_seconds: () => videos.openResponses.oldestMs / 1_000,
     sluice_batches_open: () => batches.open.batches,
     sluice_batches_oldest_seconds: () => batches.open.oldestMs / 1_000,
+    sluice_batches_stalled_seconds: () => batches.open.stalledMs / 1_000,
     sluice_batch_rows_open: () => batches.open.rows,
     sluice_batch_rows_in_flight: () => batches.rowsInFlight,
     sluice_batch_rows_ended_total: () => batches.ended.rows,

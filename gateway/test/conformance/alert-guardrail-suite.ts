@@ -101,6 +101,27 @@ export function alertGuardrailSuite(name: string, make: StoreFixtureFactory): vo
       expect(alerts.texts().slice(1)).toEqual(["Resolved: 20% of the rows of batch failing of acme failed: 2 of 10."]);
     });
 
+    withAlerts("reports an open batch without progress, until a row ends", async (alerts) => {
+      const { acme, clock, database } = alerts;
+      await alerts.rule({ kind: "batch_stuck", hours: 2 });
+      const batches = createBatchStore({ database });
+      const create = (name: string) => {
+        const batch = batchOf(name, acme.id, clock.now(), { succeeded: 90, errored: 2 });
+        return batches.create(batch, "a process", clock.now() + hourMs);
+      };
+      const stuck = await create("stuck");
+      const done = await create("done");
+      await batches.step(done, { state: "completed", endedAt: clock.now() }, true);
+      await alerts.pass(119);
+      expect(alerts.texts()).toEqual([]);
+      await alerts.pass(2);
+      expect(alerts.texts()).toEqual(["Batch stuck of acme has made no progress for 2 hours: 8 of 100 rows are open."]);
+      expect(alerts.bodies()[0]?.data.url).toBe("https://sluice.example/console/batches/batch_stuck?workspace=acme");
+      await batches.step(stuck, { progressAt: clock.now() }, false);
+      await alerts.pass(1);
+      expect(alerts.texts()[1]).toStartWith("Resolved: Batch stuck of acme has made no progress");
+    });
+
     withAlerts(
       "reports the first event of each rule in shadow mode, and the next after a day without one",
       async (alerts) => {

@@ -83,6 +83,17 @@ export function ConditionFields(props: RuleFieldsProps) {
       );
     case "batch_rows_failed":
       return <BatchRowFields {...props} />;
+    case "batch_stuck":
+      return (
+        <Figure
+          {...props}
+          name="stuckHours"
+          label={t("alerts.form.stuckHours")}
+          help={t("alerts.form.stuckHoursHelp")}
+          max={168}
+          whole
+        />
+      );
     case "guardrail_findings":
       return <GuardrailFindingFields {...props} />;
     case "guardrail_failure":

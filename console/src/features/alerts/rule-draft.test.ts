@@ -35,6 +35,7 @@ test("a rule of any type passes through its form unchanged", () => {
     { kind: "guardrail_failure", failures: 2, minutes: 5, guardrail: "grl_1" },
     { kind: "shadow" },
     { kind: "batch_rows_failed", percent: 10, min_rows: 50 },
+    { kind: "batch_stuck", hours: 3 },
   ];
   for (const condition of conditions) {
     const { id: _id, workspace: _workspace, open: _open, created_at: _at, ...fields } = { ...rule, condition };

@@ -31,6 +31,7 @@ export interface RuleDraft {
   /** Numbers, separated by commas. */
   readonly days: string;
   readonly failures: number | null;
+  readonly stuckHours: number | null;
   readonly findings: number | null;
   /** null: any. */
   readonly verdict: (typeof verdicts)[number] | null;
@@ -61,7 +62,7 @@ export function emptyRule(workspace: string | null, timeZone: string): RuleDraft
   return {
     ...{ name: "", workspace, kind: "budget", percents: [80, 100], watch: "all", scopeId: null },
     ...{ errorPercent: 25, seconds: 30, minutes: 15, minRequests: 20, span: "day", factor: 3, minUsd: 10 },
-    ...{ findings: 10, verdict: null, guardrail: null },
+    ...{ stuckHours: 25, findings: 10, verdict: null, guardrail: null },
     ...{ days: "7, 1", failures: 3, model: null, provider: null, group: null, key: null, channels: [] },
     ...{ quiet: false, from: "22:00", to: "07:00", timeZone, repeatHours: null, sendResolved: true },
     ...{ enabled: true, mute: "keep" },
@@ -108,6 +109,8 @@ function fieldsOf(condition: AlertCondition): Partial<RuleDraft> {
       return { ...guardrailOf(condition), failures: condition.failures };
     case "batch_rows_failed":
       return { errorPercent: condition.percent, minRequests: condition.min_rows };
+    case "batch_stuck":
+      return { stuckHours: condition.hours };
     case "shadow":
       return {};
   }
@@ -192,6 +195,8 @@ function conditionOf(draft: RuleDraft): AlertCondition {
       return { kind, failures: draft.failures ?? 0, minutes: window.minutes, ...filterBy("guardrail") };
     case "batch_rows_failed":
       return { kind, percent: draft.errorPercent ?? 0, min_rows: window.min_requests };
+    case "batch_stuck":
+      return { kind, hours: draft.stuckHours ?? 0 };
     case "shadow":
       return { kind };
   }
@@ -248,5 +253,7 @@ function numbersOf(draft: RuleDraft): readonly (number | null)[] {
       return [draft.failures, minutes];
     case "batch_rows_failed":
       return [draft.errorPercent, minRequests];
+    case "batch_stuck":
+      return [draft.stuckHours];
   }
 }

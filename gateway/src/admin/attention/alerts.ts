@@ -30,6 +30,7 @@ const onlyByRules: ReadonlySet<string> = new Set([
   "guardrail_findings",
   "guardrail_failure",
   "batch_rows_failed",
+  "batch_stuck",
 ]);
 
 /** Attaches alerts to the finding about the same object, so that nothing is listed twice. */

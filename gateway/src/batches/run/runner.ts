@@ -34,6 +34,7 @@ export class BatchRunner {
     rows: 0,
     ended: 0,
     oldestAt: null,
+    progressAt: null,
   };
   #isWoken = false;
   #running: Promise<void> | null = null;

@@ -188,6 +188,7 @@ export function batchReads({ kysely }: Database) {
       readonly rows: number;
       readonly ended: number;
       readonly oldestAt: number | null;
+      readonly progressAt: number | null;
     }> {
       const row = await kysely
         .selectFrom("batches")
@@ -196,15 +197,17 @@ export function batchReads({ kysely }: Database) {
           fn.sum<number | null>("total").as("rows"),
           sql<number | null>`sum(succeeded + errored + canceled + expired)`.as("ended"),
           fn.min<number | null>("created_at").as("oldest"),
+          fn.min<number | null>("progress_at").as("progress"),
         ])
         .where("due_at", "is not", null)
         .executeTakeFirstOrThrow();
-      const { batches, rows, ended, oldest } = row;
+      const { batches, rows, ended, oldest, progress } = row;
       return {
         batches: Number(batches),
         rows: Number(rows ?? 0),
         ended: Number(ended ?? 0),
         oldestAt: oldest === null ? null : Number(oldest),
+        progressAt: progress === null ? null : Number(progress),
       };
     },
   };
