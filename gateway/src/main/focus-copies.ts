@@ -50,7 +50,11 @@ export async function nextFocusDay(
   if (first === null) return null;
   const last = await hours.last(daysOf(destination));
   const next = last === null ? first : Math.max(first, last + dayMs);
-  return next < focusEnd(clock.now()) ? next : null;
+  // Of the time before that, only days that were closed in time are left.
+  const deleted = Math.ceil((await focus.deletedBefore()) / dayMs) * dayMs;
+  const [closed] = next < deleted ? await focus.closed(next, deleted) : [];
+  const possible = closed?.day ?? Math.max(next, deleted);
+  return possible < focusEnd(clock.now()) ? possible : null;
 }
 
 /** Copies closed days, oldest first. The manifest is written last, and then the day is marked, so an interrupted day is copied again. */

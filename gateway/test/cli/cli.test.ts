@@ -216,6 +216,15 @@ test("verifies and exports the empty ledger of a new installation", async () => 
   });
   expect(await sluice(["ledger", "export", "--json"], dataDir)).toEqual({ status: 0, stdout: "", stderr: "" });
   expect((await sluice(["ledger", "export", "--format", "csv"], dataDir)).stdout).toStartWith("attempt_id,");
+  const focus = (...more: readonly string[]) => sluice(["export", "focus", ...more], dataDir);
+  const [today = ""] = new Date().toISOString().split("T");
+  expect((await focus("--from", "2026-01-01", "--to", "2026-01-02")).stdout).toMatch(/^BilledCost,.*\r\n$/);
+  expect(await focus("--from", today)).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining("is not closed yet"),
+  });
+  expect(await focus("--from", "January")).toMatchObject({ status: 2 });
+  expect(await focus("--from", "2026-01-01", "--workspace", "nobody")).toMatchObject({ status: 1 });
 });
 
 test("a closed output pipe ends a command without a failure", async () => {

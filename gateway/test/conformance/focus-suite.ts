@@ -85,6 +85,16 @@ function randomEntries(seed: number, count: number, day: number, prefix = ""): r
       keyId: `key_${pick([1, 2])}_of_${workspaceId}`,
       ...(random() < 0.5 ? { personId: "usr_1" } : {}),
     };
+    if (random() < 0.02) {
+      const whole = {
+        keyId: "",
+        groupId: "",
+        provider: "",
+        adjustment: "opening_balance",
+        adjusts: "=import",
+      } as const;
+      return adjustment(name, { at, workspaceId, ...whole, costNanoUsd: 1_000_000_001 });
+    }
     if (random() < 0.05) return adjustment(name, { at, ...owner, costNanoUsd: Math.floor((random() - 0.5) * 1e9) });
     const price = random() < 0.1 ? null : pick(prices);
     const usage = { ...noUsage };
@@ -340,6 +350,12 @@ export function focusSuite(name: string, make: StoreFixtureFactory): void {
       );
       await copyFocusDays(copies, { ...target, destination: "eu other/" });
       for (const [name, copied] of before) expect(objects.get(name)).toEqual(copied);
+      // Days with deleted entries are left out, unless they were closed before.
+      await ledgerStore.insert([ledgerEntry("much later", { at: newYear + 9 * dayMs })]);
+      await ledgerStore.prune(newYear + 7.5 * dayMs);
+      clock.advance(8 * dayMs);
+      expect(await nextFocusDay(copies, target.destination)).toBe(newYear + 8 * dayMs);
+      expect(await nextFocusDay(copies, "eu third/")).toBe(newYear);
       expect(focusEnd(clock.now())).toBe(clock.now() - focusDelayMs);
     });
   });

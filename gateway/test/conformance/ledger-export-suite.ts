@@ -233,6 +233,27 @@ export function ledgerExportSuite(name: string, make: StoreFixtureFactory): void
       expect(readCopy(folder(0))).toHaveLength(6);
     });
 
+    test("copies FOCUS rows of closed days, beside the entries or alone, as the format says", async () => {
+      await using fixture = await make();
+      const { ledgerExport, objects, moveTo, refuse } = openExport(fixture);
+      await fixture.ledgerStore.insert(fiveEntries);
+      moveTo({ ...place, formats: ["focus"] });
+      fixture.clock.advance(48 * hourMs - 1);
+      await ledgerExport.copy();
+      expect([objects.size, ledgerExport.lagSeconds]).toEqual([0, 0]);
+      fixture.clock.advance(1);
+      refuse(1);
+      await ledgerExport.copy();
+      expect([objects.size, ledgerExport.counts.failures]).toEqual([0, 1]);
+      await ledgerExport.copy();
+      const names = ["part-00000.csv.gz", "_manifest.json"].map((name) => `focus/date=2026-01-01/${name}`);
+      expect([...objects.keys()]).toEqual(names);
+      expect(manifestIn(objects, "focus/date=2026-01-01")).toMatchObject({ billed_cost_nano_usd: String(5 * 427_500) });
+      moveTo({ ...place, formats: ["jsonl", "focus"] });
+      await ledgerExport.copy();
+      expect([...objects.keys()]).toContain(`${folder(0)}/_manifest.json`);
+    });
+
     test("copies everything to a new bucket, and nothing without a bucket", async () => {
       await using fixture = await make();
       const { ledgerExport, objects, moveTo, readCopy } = openExport(fixture);

@@ -23,7 +23,7 @@ export interface FocusBounds {
   readonly partRows: number;
 }
 
-const usualBounds: FocusBounds = { sums: 50_000, partRows: 2_000 };
+const usualBounds: FocusBounds = { sums: 20_000, partRows: 2_000 };
 
 export interface CloseFocusDay {
   readonly day: number;
@@ -135,13 +135,14 @@ class DayClosing {
 
   /** Yields after each page. */
   async *#addEntries(sums: FocusSums, day: number, workspaceId: string): AsyncGenerator<void> {
-    let after: PagePosition = { at: day - 1, id: "" };
+    let after: PagePosition = { at: day, id: "" };
     for (;;) {
       const rows = await this.#database.kysely
         .selectFrom("ledger_entries")
         .select(["at", "attempt_id", "record"])
         .where("workspace_id", "=", workspaceId)
-        .where("at", ">=", day)
+        // The index is read from here on, not from the start of the day.
+        .where("at", ">=", after.at)
         .where("at", "<", day + dayMs)
         .where(isAfter(["at", "attempt_id"], after, "oldest first"))
         .orderBy("at")

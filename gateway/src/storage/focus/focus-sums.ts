@@ -55,7 +55,8 @@ export class FocusSums {
     sum.calls += entry.calls ?? 1;
     sum.cost += BigInt(entry.costNanoUsd);
     for (const name of pricedClasses) {
-      const count = entry.usage[name];
+      // Whole, because fractions of an old record would have no exact price.
+      const count = Math.round(entry.usage[name]);
       if (count !== 0) sum.usage[name] = (sum.usage[name] ?? 0) + count;
     }
   }
