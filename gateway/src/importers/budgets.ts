@@ -2,6 +2,9 @@ import type { BudgetConfig, LimitsConfig } from "@sluice/contract/config-file";
 import { type Loose, numberIn } from "./loose.ts";
 
 const periods: Readonly<Record<string, BudgetConfig["period"]>> = {
+  "60m": "hour",
+  "1h": "hour",
+  hourly: "hour",
   "24h": "day",
   "1d": "day",
   daily: "day",

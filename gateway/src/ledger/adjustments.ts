@@ -98,7 +98,8 @@ export function splitByWeight(amount: number, weights: readonly number[]): reado
   return parts.map(({ part }) => (amount < 0 && part !== 0 ? -part : part));
 }
 
-function adjustmentEntry(adjustment: OwnedAdjustment): LedgerEntry {
+/** For a caller that writes it together with other rows; see `book`. */
+export function adjustmentEntry(adjustment: OwnedAdjustment): LedgerEntry {
   const { id, owner, at, provider, model, reason, adjusts, acceptedBy, costNanoUsd } = adjustment;
   const { workspaceId, groupId, keyId, personId, tags } = owner;
   const part = JSON.stringify([id, workspaceId, groupId, keyId, personId ?? "", tags]);

@@ -14,7 +14,13 @@
  * is down, the journal grows. The attempt of a dead process is settled as interrupted, with the usage of its last checkpoint.
  */
 
-export { type Adjustment, type Adjustments, createAdjustments, type OwnedAdjustment } from "./adjustments.ts";
+export {
+  type Adjustment,
+  type Adjustments,
+  adjustmentEntry,
+  createAdjustments,
+  type OwnedAdjustment,
+} from "./adjustments.ts";
 export { type AdoptionHooks, startAdoption } from "./adoption.ts";
 export { type Attempt, type AttemptEnd, type AttemptFields, type Reached, rawUsageWithin } from "./attempt.ts";
 export { type ExportFormat, exportEntries } from "./export.ts";

@@ -1,5 +1,12 @@
-import type { KeyConfig, ModelConfig, ProviderConfig, UserConfig, WorkspaceConfig } from "@sluice/contract/config-file";
-import type { Secret } from "#core/index.ts";
+import type {
+  GroupConfig,
+  KeyConfig,
+  ModelConfig,
+  ProviderConfig,
+  UserConfig,
+  WorkspaceConfig,
+} from "@sluice/contract/config-file";
+import type { LedgerEntry, Secret } from "#core/index.ts";
 import type { ApplyReport } from "./audit.ts";
 
 /** Gateways with an importer. */
@@ -13,7 +20,7 @@ export interface ImportDraft {
   readonly models: readonly ImportedModel[];
   readonly workspaces: readonly ImportedWorkspace[];
   /** Users of the console and their workspaces. None becomes an administrator. */
-  readonly users: readonly UserConfig[];
+  readonly users: readonly ImportedUser[];
   readonly notCarried: readonly NotCarried[];
 }
 
@@ -22,11 +29,23 @@ export interface ImportedModel extends Omit<ModelConfig, "next_price"> {
   readonly price_origin?: "price_list" | undefined;
 }
 
-export interface ImportedWorkspace extends Omit<WorkspaceConfig, "keys" | "guardrails" | "pass_through"> {
+/** USD that count in the current period of its budget already, with the spend of its keys. */
+interface Spent {
+  readonly spent?: number | undefined;
+}
+
+export interface ImportedWorkspace
+  extends Omit<WorkspaceConfig, "keys" | "groups" | "guardrails" | "pass_through">,
+    Spent {
+  readonly groups?: readonly (Omit<GroupConfig, "pass_through"> & Spent)[] | undefined;
   readonly keys: readonly ImportedKey[];
 }
 
-export interface ImportedKey extends Omit<KeyConfig, "secret" | "pass_through"> {
+export interface ImportedUser extends Pick<UserConfig, "email" | "name"> {
+  readonly workspaces: readonly (NonNullable<UserConfig["workspaces"]>[number] & Spent)[];
+}
+
+export interface ImportedKey extends Omit<KeyConfig, "secret" | "pass_through">, Spent {
   /** null: it must be created here. */
   readonly secret: ImportedSecret | null;
   /** Address of a user of `users` who is a member of the workspace: the key counts against their limits there. */
@@ -41,6 +60,22 @@ export interface NotCarried {
   readonly object: string;
   readonly reason: string;
 }
+
+/** Money that an owner spent at the other gateway. "" for a group or key: of the workspace or group as a whole. */
+export interface OpeningBalance {
+  readonly importId: string;
+  readonly workspaceId: string;
+  readonly groupId: string;
+  readonly keyId: string;
+  readonly personId?: string | undefined;
+  /** May be negative, if the parts have other periods than the whole. */
+  readonly nanoUsd: number;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+/** Makes the ledger entry of an opening balance. */
+export type EntryOfBalance = (balance: OpeningBalance) => LedgerEntry;
 
 export interface ImportResult {
   /** null: nothing was made, or it was only planned. */

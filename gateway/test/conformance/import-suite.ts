@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { importedDigest, Secret } from "#core/index.ts";
 import { Authenticator } from "#identity/index.ts";
-import type { ImportDraft } from "#ports/index.ts";
+import { adjustmentEntry } from "#ledger/index.ts";
+import type { EntryOfBalance, ImportDraft } from "#ports/index.ts";
 import { by, type StoreFixture, type StoreFixtureFactory, texts } from "./store-fixture.ts";
 
 const secret = "sk-of-another-gateway-0001";
@@ -37,11 +38,18 @@ export function importSuite(name: string, make: StoreFixtureFactory): void {
   describe(`imports: ${name}`, () => {
     secretTests(make);
     objectTests(make);
+    balanceTests(make);
   });
 }
 
+const entryOf: EntryOfBalance = ({ importId, at, nanoUsd, ...owner }) =>
+  adjustmentEntry({
+    ...{ id: importId, reason: "opening_balance", adjusts: importId, at, costNanoUsd: nanoUsd },
+    ...{ provider: "", model: "", owner: { ...owner, tags: {} } },
+  });
+
 const apply = (fixture: StoreFixture, wanted = draft) =>
-  fixture.controlStore.runImport(wanted, { apply: true }, by("anna"));
+  fixture.controlStore.runImport(wanted, { apply: true, entryOf }, by("anna"));
 
 /** A process with its own cache that receives no change notices. */
 async function processOf(fixture: StoreFixture) {
@@ -133,7 +141,7 @@ function objectTests(make: StoreFixtureFactory): void {
   test("makes every object once, with one audit entry of the import", async () => {
     await using fixture = await make();
     const { controlStore, database } = fixture;
-    const planned = await controlStore.runImport(draft, { apply: false }, by("anna"));
+    const planned = await controlStore.runImport(draft, { apply: false, entryOf }, by("anna"));
     expect(await controlStore.listKeys(null)).toEqual([]);
     const done = await apply(fixture);
     expect(texts(done.changes).filter((text) => !text.includes(" import "))).toEqual(
@@ -235,5 +243,48 @@ function objectTests(make: StoreFixtureFactory): void {
     expect(second.id).not.toBe(first.id);
     expect(texts(second.changes).length).toBe(texts(first.changes).length);
     expect(await (await processOf(fixture)).calls(secret)).toBe("ci");
+  });
+}
+
+function balanceTests(make: StoreFixtureFactory): void {
+  test("books what was spent as opening balances, in the same transaction and once", async () => {
+    await using fixture = await make();
+    const { ledgerStore, clock } = fixture;
+    const [workspace] = draft.workspaces;
+    const [ci, plain] = workspace?.keys ?? [];
+    const [user] = draft.users;
+    const spent: ImportDraft = {
+      ...draft,
+      workspaces: [
+        {
+          ...{ slug: "search", spent: 4 },
+          groups: [{ name: "batch", spent: 1.5 }],
+          keys: [
+            { name: "", secret: null, ...ci, spent: 0.25 },
+            { name: "", secret: null, ...plain, spent: 1 },
+          ],
+        },
+      ],
+      users: [{ email: "", ...user, workspaces: [{ workspace: "search", role: "member", spent: 0.8 }] }],
+    };
+    await fixture.controlStore.runImport(spent, { apply: false, entryOf }, by("anna"));
+    expect((await ledgerStore.page({}, null, 10)).entries).toEqual([]);
+    const { id } = await apply(fixture, spent);
+    await apply(fixture, spent);
+    const { entries } = await ledgerStore.page({}, null, 10);
+    const rows = entries.map(({ keyId, groupId, personId, costNanoUsd }) => [
+      ...[keyId !== "", groupId !== "", personId !== undefined, costNanoUsd / 1e9],
+    ]);
+    expect(rows.toSorted((one, other) => Number(one[3]) - Number(other[3]))).toEqual([
+      [true, true, true, 0.25],
+      [false, true, false, 0.5],
+      [false, false, true, 0.55],
+      [true, true, false, 1],
+      [false, false, false, 1.7],
+    ]);
+    for (const entry of entries) {
+      expect(entry).toMatchObject({ adjustment: "opening_balance", adjusts: id, calls: 0, at: clock.now() });
+    }
+    expect((await ledgerStore.check()).faults).toEqual([]);
   });
 }

@@ -49,11 +49,11 @@ test("plans by default, and makes nothing", async () => {
     "+ model gpt-6.1-sol: litellm-openai-compatible/gpt-6.1-sol, own price, then claude",
     "+ model sol: litellm-openai-compatible/gpt-6.1-sol, own price",
     "+ model smart: litellm-anthropic/claude-sonnet-5-5, own price",
-    "+ workspace search-ranking: models gpt-6.1-sol claude, 100 USD/month, rpm 600, tpm 1000000",
+    "+ workspace search-ranking: models gpt-6.1-sol claude, 100 USD/month, of which 40 spent, rpm 600, tpm 1000000",
     "+ workspace team-7f3c1a00",
-    "+ member search-ranking/bo@example.com: member, 20 USD/week, rpm 30",
+    "+ member search-ranking/bo@example.com: member, 20 USD/week, of which 1.5 spent, rpm 30",
     "+ member litellm-personal/bo@example.com: member, 10 USD/month",
-    "+ key search-ranking/backend: models gpt-6.1-sol, 12.5 USD/month, rpm 60, concurrency 7, owner bo@example.com, keeps its secret …0001",
+    "+ key search-ranking/backend: models gpt-6.1-sol, 12.5 USD/month, of which 2.25 spent, rpm 60, concurrency 7, owner bo@example.com, keeps its secret …0001",
     "+ key search-ranking/key-697a56f9: 5 USD/day, tpm 100000, until 2099-01-01, keeps its secret …0002",
     "+ key team-7f3c1a00/blocked: disabled, keeps its secret",
     "nothing was made; use --apply to import",
@@ -93,6 +93,16 @@ test("agents keep their secrets; a second import changes nothing; undo removes i
     expect(await says(secrets.personal, "")).toContain("hi");
     for (const secret of [secrets.backend, secrets.app, secrets.ads])
       expect(await gateway.statusOfCall(secret)).toBe(200);
+    const over = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${secrets.ads}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "sol", messages: [{ role: "user", content: "hi" }] }),
+    });
+    // It has spent its budget at LiteLLM.
+    expect([over.status, ((await over.json()) as { error: { code: string } }).error.code]).toEqual([
+      402,
+      "budget_exceeded",
+    ]);
     for (const header of ["x-api-key", "x-goog-api-key"]) {
       const answer = await fetch(`${gateway.url}/v1/models`, { headers: { [header]: secrets.ads } });
       expect(answer.status).toBe(200);
@@ -146,7 +156,7 @@ test("reads config.yaml; names of variables stay until it is applied", async () 
     model_info: { input_cost_per_token: 0.000003, output_cost_per_token: 0.000015 }
   - model_name: all/*
     litellm_params: { model: openai/* }
-litellm_settings: { default_fallbacks: [sonnet], timezone: Europe/Berlin }
+litellm_settings: { default_fallbacks: [sonnet], timezone: Mars/Olympus }
 environment_variables: { AZURE_KEY: azure-canary-key }
 `,
   );
@@ -156,7 +166,7 @@ environment_variables: { AZURE_KEY: azure-canary-key }
     "+ model gpt-6.1-sol: litellm-openai/gpt-6.1-sol, litellm-azure-openai/sol-eu, price of the price list, then sonnet",
   );
   expect(planned.stdout).toContain("model all/*: a model's name cannot be a pattern");
-  expect(planned.stdout).toContain("days of budgets begin at midnight UTC");
+  expect(planned.stdout).toContain("timezone Mars/Olympus: there is no such time zone");
   const refused = await importing(dataDir, `--from ${file} --apply`, {});
   expect(refused).toMatchObject({ status: 1, stdout: "" });
   expect(refused.stderr).toContain(

@@ -1,6 +1,6 @@
 import type { ImportSources } from "#importers/index.ts";
 import type { Control } from "#main.ts";
-import type { ImportDraft, ImportProduct, ImportResult, NotCarried, UndoResult } from "#ports/index.ts";
+import type { EntryOfBalance, ImportDraft, ImportProduct, ImportResult, NotCarried, UndoResult } from "#ports/index.ts";
 import type { CliCommand } from "../cli-command.ts";
 import { auditSource, withControl } from "../open.ts";
 import { CommandFailed, UsageError } from "../terminal.ts";
@@ -27,7 +27,7 @@ export async function importFrom(product: ImportProduct, options: ImportOptions,
       throw new CommandFailed(`set these variables, or remove their providers at the source: ${missing.join(", ")}`);
     }
     await refuseInvalid(draft);
-    const result = await control.controlStore.runImport(draft, { apply }, auditSource);
+    const result = await control.controlStore.runImport(draft, { apply, entryOf: await entryOfBalance() }, auditSource);
     const notCarried = [...result.skipped, ...draft.notCarried];
     await command.report(
       {
@@ -56,6 +56,15 @@ async function readerOf(product: ImportProduct): Promise<ReadProduct> {
   }
 }
 
+async function entryOfBalance(): Promise<EntryOfBalance> {
+  const { adjustmentEntry } = await import("#ledger/index.ts");
+  return ({ importId, at, nanoUsd, ...owner }) =>
+    adjustmentEntry({
+      ...{ id: importId, reason: "opening_balance", adjusts: importId, at, costNanoUsd: nanoUsd },
+      ...{ provider: "", model: "", owner: { ...owner, tags: {} } },
+    });
+}
+
 async function sourcesOf({ controlStore, clock }: Control): Promise<ImportSources> {
   const { priceListData, priceSource } = await import("#providers/index.ts");
   const { data } = await priceListData(await controlStore.storedPriceList());
@@ -70,11 +79,15 @@ async function refuseInvalid(draft: ImportDraft): Promise<void> {
   const config = {
     providers: draft.providers,
     models: draft.models.map(({ price_origin: _origin, ...model }) => model),
-    workspaces: draft.workspaces.map(({ keys, ...workspace }) => ({
+    workspaces: draft.workspaces.map(({ keys, groups, spent: _spent, ...workspace }) => ({
       ...workspace,
-      keys: keys.map(({ secret: _secret, owner: _owner, ...key }) => key),
+      ...(groups === undefined ? {} : { groups: groups.map(({ spent: _spent, ...group }) => group) }),
+      keys: keys.map(({ secret: _secret, owner: _owner, spent: _spent, ...key }) => key),
     })),
-    users: draft.users,
+    users: draft.users.map(({ workspaces, ...user }) => ({
+      ...user,
+      workspaces: workspaces.map(({ spent: _spent, ...place }) => place),
+    })),
   };
   const checked = configSchema.safeParse(config);
   const issue = checked.error?.issues[0];

@@ -39,7 +39,7 @@ function detailsOf(draft: ImportDraft): ReadonlyMap<string, string> {
     for (const group of groups) details.set(`group ${slug}/${group.name}`, scopeWords(group));
     for (const key of keys) details.set(`key ${slug}/${key.name}`, listed([scopeWords(key), ...keyWords(key)]));
   }
-  for (const { email, workspaces = [] } of draft.users) {
+  for (const { email, workspaces } of draft.users) {
     details.set(`user ${email}`, "");
     for (const { workspace, role, ...scope } of workspaces) {
       details.set(`member ${workspace}/${email}`, listed([role, scopeWords(scope)]));
@@ -53,14 +53,15 @@ interface Scope {
   readonly limits?: LimitsConfig | undefined;
   readonly budget?: BudgetConfig | undefined;
   readonly enabled?: boolean | undefined;
+  readonly spent?: number | undefined;
 }
 
-function scopeWords({ models, limits = {}, budget, enabled }: Scope): string {
+function scopeWords({ models, limits = {}, budget, enabled, spent = 0 }: Scope): string {
   return listed([
     enabled === false && "disabled",
     models !== undefined &&
       `models ${models.length === 0 ? "none" : models.slice(0, 5).join(" ")}${models.length > 5 ? " …" : ""}`,
-    budget !== undefined && `${budget.usd} USD/${budget.period}`,
+    budget !== undefined && `${budget.usd} USD/${budget.period}${spent === 0 ? "" : `, of which ${spent} spent`}`,
     ...Object.entries(limits).map(([name, value]) => `${name} ${value}`),
   ]);
 }

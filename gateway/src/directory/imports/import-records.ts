@@ -5,6 +5,7 @@ import { personLimitsView } from "../people/person-limits.ts";
 import { modelRecord } from "../providers/models.ts";
 import { findRow, findRows } from "../rows.ts";
 import type { ControlWrite } from "../store.ts";
+import type { Spend } from "./opening-balances.ts";
 
 /** An object that an import made. */
 export interface ImportedObject {
@@ -24,6 +25,8 @@ export interface Importing {
   /** The object from an earlier import of this; null: there is none, or it was removed since. Counts it as unchanged. */
   earlier(object: Source): Promise<ImportedObject | null>;
   made(object: Omit<ImportedObject, "checksum">): void;
+  /** Of an object that this import made. */
+  spent(spend: Spend): void;
   skip(skipped: NotCarried): void;
 }
 

@@ -7,13 +7,21 @@ import type { ImportedWorkspaces } from "./import-workspaces.ts";
 
 /** Users get no password: they sign in with single sign-on, or with a link of `sluice user reset`. */
 export async function importUsers(importing: Importing, workspaces: ImportedWorkspaces): Promise<void> {
-  for (const { email: given, name, workspaces: places = [] } of importing.draft.users) {
+  for (const { email: given, name, workspaces: places } of importing.draft.users) {
     const email = given.toLowerCase();
     const userId = await importUser(importing, email, name);
-    for (const { workspace, role, limits = {}, budget = null } of places) {
+    for (const { workspace, role, limits = {}, budget = null, spent } of places) {
       const workspaceId = workspaces.idOf(workspace);
       if (workspaceId === undefined) continue;
-      await importMember(importing, `${workspace}/${email}`, { workspaceId, userId, role, limits, budget });
+      const isNew = await importMember(importing, `${workspace}/${email}`, {
+        workspaceId,
+        userId,
+        role,
+        limits,
+        budget,
+      });
+      if (!isNew || spent === undefined) continue;
+      importing.spent({ workspaceId, groupId: "", keyId: "", personId: userId, usd: spent });
     }
   }
 }
@@ -36,25 +44,28 @@ async function importUser(
 
 type Place = Parameters<typeof updateMember>[3] & { readonly workspaceId: string; readonly userId: string };
 
+/** Whether this import made the member. */
 async function importMember(
   { context, earlier, made, skip }: Importing,
   label: string,
   { workspaceId, userId, ...change }: Place,
-): Promise<void> {
+): Promise<boolean> {
   const source = { kind: "member", source: label } as const;
-  if ((await earlier(source)) !== null) return;
+  if ((await earlier(source)) !== null) return false;
   const object = `member ${label}`;
   const place = { workspace_id: workspaceId, user_id: userId };
   if ((await findRow(context.transaction, "members", place)) !== undefined) {
     skip({ object, reason: "they are a member already" });
-    return;
+    return false;
   }
   try {
     await updateMember(context, workspaceId, userId, change);
     made({ ...source, id: `${workspaceId}/${userId}` });
+    return true;
   } catch (thrown) {
     // Refused before anything was written.
     if (!(thrown instanceof Failure) || thrown.code !== "managed_by_file") throw thrown;
     skip({ object, reason: "the config file declares the workspaces of this user" });
+    return false;
   }
 }

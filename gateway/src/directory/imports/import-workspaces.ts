@@ -47,8 +47,8 @@ export async function importWorkspaces(importing: Importing): Promise<ImportedWo
 
 /** null: there is another workspace with this slug. */
 async function importWorkspace(
-  { context, earlier, made, skip }: Importing,
-  { keys, groups: _groups, enabled, ...workspace }: ImportedWorkspace,
+  { context, earlier, made, skip, spent: charge }: Importing,
+  { keys, groups: _groups, enabled, spent, ...workspace }: ImportedWorkspace,
 ): Promise<{ readonly id: string; readonly isNew: boolean } | null> {
   const { slug } = workspace;
   const source = { kind: "workspace", source: slug } as const;
@@ -62,14 +62,15 @@ async function importWorkspace(
   const { id } = await addWorkspace(context, workspace);
   if (enabled === false) await updateWorkspace(context, id, { enabled });
   made({ ...source, id });
+  if (spent !== undefined) charge({ workspaceId: id, groupId: "", keyId: "", usd: spent });
   return { id, isNew: true };
 }
 
 /** Returns its id or name. */
 async function importGroup(
-  { context, earlier, made }: Importing,
+  { context, earlier, made, spent: charge }: Importing,
   workspace: { readonly id: string; readonly slug: string; readonly isNew: boolean },
-  group: NonNullable<ImportedWorkspace["groups"]>[number],
+  { spent, ...group }: NonNullable<ImportedWorkspace["groups"]>[number],
 ): Promise<string> {
   // It came with the workspace.
   if (group.name === defaultGroupName) {
@@ -81,6 +82,7 @@ async function importGroup(
   if (before !== null) return before.id;
   const { id } = await addGroup(context, workspace.id, group);
   made({ ...source, id });
+  if (spent !== undefined) charge({ workspaceId: workspace.id, groupId: id, keyId: "", usd: spent });
   return id;
 }
 
@@ -89,7 +91,7 @@ async function importKeys(
   workspace: ImportedWorkspace & { readonly id: string },
   groupNamed: (name: string) => string,
 ): Promise<void> {
-  const { context, earlier, made, skip } = importing;
+  const { context, earlier, made, skip, spent: charge } = importing;
   const { transaction } = context;
   const rows: KeyRow[] = [];
   for (const key of workspace.keys) {
@@ -107,6 +109,9 @@ async function importKeys(
     }
     rows.push(row);
     made({ ...source, id: row.id });
+    const owner = row.owner_id === null ? {} : { personId: row.owner_id };
+    if (key.spent === undefined) continue;
+    charge({ workspaceId: workspace.id, groupId: row.group_id, keyId: row.id, ...owner, usd: key.spent });
   }
   await insertRows(context, rules.keyObject(workspace.slug), rows);
   if (rows.length > 0) refuseProblems(await rules.keyCountProblems(transaction, workspace.id));
@@ -115,7 +120,7 @@ async function importKeys(
 async function keyRow(
   { context, skip }: Importing,
   workspace: ImportedWorkspace & { readonly id: string },
-  { name, group, secret, owner, expires_at, ...fields }: ImportedKey & { readonly group: string },
+  { name, group, secret, owner, expires_at, spent: _spent, ...fields }: ImportedKey & { readonly group: string },
 ): Promise<KeyRow> {
   const { transaction, at } = context;
   const change = { ...fields, expires_at: expires_at === undefined ? null : Date.parse(expires_at) };

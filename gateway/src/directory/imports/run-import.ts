@@ -1,10 +1,11 @@
-import type { AuditSource, ImportDraft, ImportResult, NotCarried } from "#ports/index.ts";
-import { auditedWrite } from "#storage/tables.ts";
+import type { AuditSource, EntryOfBalance, ImportDraft, ImportResult, NotCarried } from "#ports/index.ts";
+import { auditedWrite, ledgerWriter } from "#storage/tables.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 import { importModels, importProviders } from "./import-models.ts";
 import { checksumOf, earlierObjects, type ImportedObject, type Importing, sourceOf } from "./import-records.ts";
 import { importUsers } from "./import-users.ts";
 import { importWorkspaces } from "./import-workspaces.ts";
+import { balancesOf, type Spend } from "./opening-balances.ts";
 
 /**
  * Makes what the draft describes and no earlier import made, in one transaction; with `apply` false the transaction is rolled back.
@@ -13,13 +14,13 @@ import { importWorkspaces } from "./import-workspaces.ts";
 export async function runImport(
   options: ControlDirectory,
   draft: ImportDraft,
-  { apply }: { readonly apply: boolean },
+  { apply, entryOf }: { readonly apply: boolean; readonly entryOf: EntryOfBalance },
   auditSource: AuditSource,
 ): Promise<ImportResult> {
   let result: ImportResult | null = null;
   try {
     return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
-      result = await importAll(context, draft);
+      result = await importAll(context, draft, entryOf);
       if (!apply) throw rollback;
       return result;
     });
@@ -31,9 +32,10 @@ export async function runImport(
 
 const rollback = new Error("a plan is rolled back");
 
-async function importAll(context: ControlWrite, draft: ImportDraft): Promise<ImportResult> {
+async function importAll(context: ControlWrite, draft: ImportDraft, entryOf: EntryOfBalance): Promise<ImportResult> {
   const earlier = await earlierObjects(context, draft.product);
   const made: Omit<ImportedObject, "checksum">[] = [];
+  const spends: Spend[] = [];
   const skipped: NotCarried[] = [];
   let unchanged = 0;
   const importing: Importing = {
@@ -46,6 +48,7 @@ async function importAll(context: ControlWrite, draft: ImportDraft): Promise<Imp
       return object;
     },
     made: (object) => void made.push(object),
+    spent: (spend) => void spends.push(spend),
     skip: (each) => void skipped.push(each),
   };
   await importProviders(importing);
@@ -54,6 +57,8 @@ async function importAll(context: ControlWrite, draft: ImportDraft): Promise<Imp
   await importUsers(importing, workspaces);
   await workspaces.addKeys();
   const id = made.length === 0 ? null : await record(context, draft, made);
+  const balances = id === null ? [] : balancesOf(spends, id, context.at);
+  if (balances.length > 0) await ledgerWriter(context.database)(context.transaction, balances.map(entryOf));
   return { id, changes: context.log.report, unchanged, skipped };
 }
 

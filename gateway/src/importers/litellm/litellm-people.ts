@@ -1,5 +1,5 @@
-import type { BudgetConfig, LimitsConfig, UserConfig } from "@sluice/contract/config-file";
-import type { ImportedKey, ImportedWorkspace } from "#ports/index.ts";
+import type { BudgetConfig, LimitsConfig } from "@sluice/contract/config-file";
+import type { ImportedKey, ImportedUser, ImportedWorkspace } from "#ports/index.ts";
 import { limitsIn, periodOf, usdOf } from "../budgets.ts";
 import { flagIn, isPresent, type Loose, numberIn, objectIn, rowsIn, textIn, textsIn, timeIn } from "../loose.ts";
 import { lineOf, slugOf, UniqueNames } from "../names.ts";
@@ -9,13 +9,20 @@ import { tagsOf } from "./litellm-tags.ts";
 
 interface People {
   readonly workspaces: readonly ImportedWorkspace[];
-  readonly users: readonly UserConfig[];
+  readonly users: readonly ImportedUser[];
+}
+
+/** A user, while workspaces are added. */
+interface User extends ImportedUser {
+  readonly workspaces: ImportedUser["workspaces"][number][];
 }
 
 interface Directory {
   readonly tables: LiteLlmTables;
   readonly notes: Notes;
   readonly now: number;
+  /** Of days, weeks and months; null: UTC. */
+  readonly timeZone: string | null;
   /** Names of models by access group. */
   readonly accessGroups: ReadonlyMap<string, readonly string[]>;
   readonly budgets: ReadonlyMap<string, Loose>;
@@ -27,18 +34,14 @@ interface Directory {
  * A team becomes a workspace: both have members with roles, limits of single members, and keys that others do not see. Keys without a team
  * go to one more workspace, where the limits of a user become limits of the member.
  */
-export function peopleOf(
-  tables: LiteLlmTables,
-  accessGroups: ReadonlyMap<string, readonly string[]>,
-  notes: Notes,
-  now: number,
-): People {
+export function peopleOf(given: Omit<Directory, "budgets" | "emails">): People {
+  const { tables, notes } = given;
   const budgets = new Map(tables.BudgetTable.map((row) => [textIn(row, "budget_id") ?? "", row]));
   const emails = new Map(tables.UserTable.flatMap((row) => emailOf(row, notes)));
-  const directory: Directory = { tables, notes, now, accessGroups, budgets, emails };
+  const directory: Directory = { ...given, budgets, emails };
   const keysByTeam = Map.groupBy(tables.VerificationToken, (row) => textIn(row, "team_id") ?? "");
   keysByTeam.delete(dashboardTeam);
-  const users = new Map<string, UserConfig>();
+  const users = new Map<string, User>();
   for (const row of tables.UserTable) {
     const email = emails.get(textIn(row, "user_id") ?? "");
     if (email !== undefined && !users.has(email)) users.set(email, { email, ...nameOf(row), workspaces: [] });
@@ -112,12 +115,8 @@ function workspaceOf(directory: Directory, team: Loose, slug: string, keys: read
 }
 
 /** A member of a team has a role, and perhaps personal limits. */
-function addMembers(
-  { tables, budgets, emails, notes }: Directory,
-  team: Loose,
-  slug: string,
-  users: Map<string, UserConfig>,
-): void {
+function addMembers(directory: Directory, team: Loose, slug: string, users: Map<string, User>): void {
+  const { tables, budgets, emails } = directory;
   const id = textIn(team, "team_id");
   const memberships = new Map(
     tables.TeamMembership.filter((row) => row["team_id"] === id).map((row) => [textIn(row, "user_id") ?? "", row]),
@@ -126,11 +125,11 @@ function addMembers(
   for (const member of rowsIn(team, "members_with_roles")) {
     const email = emails.get(textIn(member, "user_id") ?? "") ?? textIn(member, "user_email")?.toLowerCase();
     const user = email === undefined ? undefined : users.get(email);
-    if (user?.workspaces === undefined || user.workspaces.some(({ workspace }) => workspace === slug)) continue;
+    if (user === undefined || user.workspaces.some(({ workspace }) => workspace === slug)) continue;
     const own = memberships.get(textIn(member, "user_id") ?? "");
     const budget = budgets.get(textIn(own ?? {}, "budget_id") ?? general ?? "");
     const role = textIn(member, "role") === "admin" ? "admin" : "member";
-    const fields = budget === undefined ? {} : limitsAndBudget({ budgets, notes }, budget, `member ${slug}/${email}`);
+    const fields = budget === undefined ? {} : limitsAndBudget(directory, budget, `member ${slug}/${email}`, own ?? {});
     user.workspaces.push({ workspace: slug, role, ...fields });
   }
 }
@@ -140,14 +139,14 @@ function addPersonalMembers(
   directory: Directory,
   keys: readonly Loose[],
   slug: string,
-  users: Map<string, UserConfig>,
+  users: Map<string, User>,
 ): void {
   const owners = new Set(keys.map((key) => textIn(key, "user_id") ?? ""));
   for (const row of directory.tables.UserTable) {
     const id = textIn(row, "user_id") ?? "";
     const email = directory.emails.get(id);
     const user = email === undefined ? undefined : users.get(email);
-    if (user?.workspaces === undefined || !owners.has(id)) continue;
+    if (user === undefined || !owners.has(id)) continue;
     user.workspaces.push({ workspace: slug, role: "member", ...limitsAndBudget(directory, row, `user ${email}`) });
   }
 }
@@ -207,10 +206,12 @@ const everyModel: ReadonlySet<string> = new Set(["all-proxy-models", "all-team-m
 
 /** Limits and the budget of a row, or of the budget that it names. */
 function limitsAndBudget(
-  { budgets, notes }: Pick<Directory, "budgets" | "notes">,
+  { budgets, notes, now, timeZone }: Directory,
   row: Loose,
   label: string,
-): { readonly limits?: LimitsConfig; readonly budget?: BudgetConfig } {
+  /** The row with the spend. */
+  spender: Loose = row,
+): { readonly limits?: LimitsConfig; readonly budget?: BudgetConfig; readonly spent?: number } {
   const shared = budgets.get(textIn(row, "budget_id") ?? "") ?? {};
   const merged: Loose = Object.fromEntries(
     budgetFields.map((name) => [name, isPresent(row[name]) || row[name] === 0 ? row[name] : shared[name]]),
@@ -224,10 +225,14 @@ function limitsAndBudget(
   if (isPresent(merged["tpd_limit"])) notes.add(label, "`tpd_limit`: there is no limit of tokens per day");
   if (isPresent(merged["soft_budget"])) notes.add(label, "`soft_budget`: create an alert rule for its budget");
   if (isPresent(shared["temp_budget_increase"])) notes.add(label, "`temp_budget_increase` of its budget");
-  return {
-    ...(Object.keys(limits).length === 0 ? {} : { limits }),
-    ...(usd === null || period === null || usd < 0 ? {} : { budget: { usd: Math.min(9_000_000, usdOf(usd)), period } }),
-  };
+  const found = Object.keys(limits).length === 0 ? {} : { limits };
+  if (usd === null || period === null || usd < 0) return found;
+  const zone = timeZone !== null && ["day", "week", "month"].includes(period) ? { time_zone: timeZone } : {};
+  const budget = { usd: Math.min(9_000_000, usdOf(usd)), period, ...zone };
+  const resetAt = timeIn(spender, "budget_reset_at") ?? timeIn(shared, "budget_reset_at");
+  const spent = usdOf(numberIn(spender, "spend") ?? 0);
+  // LiteLLM resets spend some time after a period has ended.
+  return { ...found, budget, ...(spent > 0 && (resetAt === null || resetAt > now) ? { spent } : {}) };
 }
 
 const budgetFields = [

@@ -1,3 +1,4 @@
+import { isTimeZone } from "#core/index.ts";
 import type { ImportDraft, ImportedModel } from "#ports/index.ts";
 import { Accounts } from "../accounts.ts";
 import { isPresent, type Loose, objectIn, textIn, textsIn } from "../loose.ts";
@@ -24,7 +25,9 @@ export function fromLiteLlm(input: LiteLlmInput): {
   for (const { model, info } of deployments) {
     for (const group of textsIn(info, "access_groups")) groups.set(group, [...(groups.get(group) ?? []), model]);
   }
-  const people = peopleOf(input.tables, groups, notes, input.now);
+  const { tables, now } = input;
+  const timeZone = timeZoneOf(sections.litellm, notes);
+  const people = peopleOf({ tables, now, notes, timeZone, accessGroups: groups });
   addAliases(input, models, notes);
   noteSections(input, sections, notes);
   return {
@@ -57,6 +60,17 @@ function addAliases({ tables }: LiteLlmInput, models: ImportedModel[], notes: No
   }
 }
 
+/** Where the days of budgets begin; null: UTC. */
+function timeZoneOf(litellm: Loose, notes: Notes): string | null {
+  const name = textIn(litellm, "timezone");
+  const at = textIn(litellm, "budget_reset_time");
+  if (at !== null && !/^0?0:00/.test(at)) notes.add("budget_reset_time", "days of budgets begin at midnight");
+  if (name === null || name === "UTC") return null;
+  if (isTimeZone(name)) return name;
+  notes.add(`timezone ${name}`, "there is no such time zone; days of budgets begin at midnight UTC");
+  return null;
+}
+
 function noteSections(
   { tables }: LiteLlmInput,
   { general, litellm, router }: Record<"general" | "litellm" | "router", Loose>,
@@ -65,9 +79,6 @@ function noteSections(
   if (isPresent(general["master_key"])) {
     notes.add("the master key", "agents that call with it need a key; scripts of administrators need an admin token");
   }
-  const timezone = textIn(litellm, "timezone");
-  if (timezone !== null && timezone !== "UTC")
-    notes.add("timezone", `days of budgets begin at midnight UTC, not ${timezone}`);
   for (const [section, fields] of [
     [
       litellm,
