@@ -48,8 +48,10 @@ export async function readPassThroughBody(
   const type = headers.get("content-type") ?? "";
   // Vendors parse JSON with any content type.
   const isParsed = route.isRead && method === "POST" && !/^multipart\//i.test(type);
-  // On a shared account, a body may name objects of other workspaces.
-  const isChecked = route.isShared && !route.target.isUpload && isJsonType(type) && !headers.has("content-encoding");
+  // On a shared account, a body may name objects of other workspaces. On any, it may name files of the gateway.
+  const isShort = Number(headers.get("content-length") ?? Number.NaN) <= bounds.readInPlaceBytesMax;
+  const isChecked =
+    (route.isShared || isShort) && !route.target.isUpload && isJsonType(type) && !headers.has("content-encoding");
   if (isParsed || isChecked || route.isSigned) {
     const bytes = await readBytes(exchange, room, modelBody);
     if (sizeOf(bytes) === 0) return noBody;

@@ -9,6 +9,7 @@ import { CallTally } from "./attempt/call-tally.ts";
 import { UsageForecast } from "./attempt/estimate.ts";
 import { CallEstimate } from "./attempt/hold.ts";
 import { serves } from "./attempt/lane-match.ts";
+import { findNamedFiles } from "./attempt/named-files.ts";
 import { checkPricedUse } from "./attempt/priced-usage.ts";
 import type {
   Call,
@@ -198,7 +199,10 @@ export class Relay {
     const estimate = new PassThroughEstimate(this.#dependencies, call, price, passed.isRead);
     let tally: CallTally;
     try {
-      if (passed.isRead && namesKept(call)) call.kept = await lookUpKeptState(this.#dependencies, call);
+      if (passed.isRead && namesKept(call)) {
+        await findNamedFiles(this.#dependencies, call);
+        call.kept = await lookUpKeptState(this.#dependencies, call);
+      }
       await checkCallObjects(this.#dependencies, passed);
       const permit = await this.#dependencies.admission.admit(call.principal, estimate, call.requestId);
       tally = new CallTally(permit, estimate, () => {

@@ -85,7 +85,7 @@ function urlIn(value: unknown): string {
   if ((reference["file_id"] ?? null) !== null) {
     throw invalid(
       "input_reference",
-      "names an uploaded file, and no files are kept here: send the picture itself, or `image_url`",
+      "names a file by its id, which videos do not support: send the picture itself, or `image_url`",
     );
   }
   const unknown = Object.keys(reference).find((name) => name !== "image_url" && name !== "file_id");

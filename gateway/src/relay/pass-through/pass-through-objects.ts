@@ -12,7 +12,7 @@ import { allowsObject } from "#providers/index.ts";
 import { guessFile } from "../attempt/hold.ts";
 import { copyHeaders } from "../attempt/outbound.ts";
 import type { Call, RelayDependencies } from "../call.ts";
-import { checkObjectBody, conversationTokens } from "../vendor-objects/object-bodies.ts";
+import { checkObjectBody, checkOwnFiles, conversationTokens } from "../vendor-objects/object-bodies.ts";
 import type { PassThroughCall, PassThroughField, PassThroughRoute } from "./pass-through-call.ts";
 
 /**
@@ -26,14 +26,20 @@ export async function checkCallObjects(dependencies: RelayDependencies, passed: 
     await checkObjectBody(dependencies, passed, named);
     return await checkOwned(dependencies, call, route, named);
   }
-  if (allowsAll(route)) return;
+  const { continues, objects = [] } = call.facts;
+  const isOpen = allowsAll(route);
+  const inBody = isRead
+    ? [...(continues === null ? [] : [continues]), ...objects]
+    : isOpen
+      ? readObjects(passed)
+      : unreadObjects(passed);
+  await checkOwnFiles(dependencies, passed, inBody);
+  if (isOpen) return;
   if (pathObjects(route.target.parts).isList && body === null && (method === "GET" || method === "HEAD")) {
     const message =
       "This account is shared by several workspaces, so its lists are not passed on. Ask for objects by their ids.";
     throw new Failure("forbidden", message, { param: "path" });
   }
-  const { continues, objects = [] } = call.facts;
-  const inBody = isRead ? [...(continues === null ? [] : [continues]), ...objects] : unreadObjects(passed);
   await checkOwned(dependencies, call, route, inBody);
 }
 
@@ -179,6 +185,13 @@ const collections: ReadonlyMap<string, UpstreamObjectKind> = new Map<string, Ups
 
 /** Also follow a collection, and are no ids. */
 const verbs: ReadonlySet<string> = new Set(["compact", "input_tokens", "runs", "edits", "extensions"]);
+
+/** Ids in the JSON body of a call to an account of one workspace, which is forwarded also if it cannot be read. */
+function readObjects({ body }: PassThroughCall): readonly NamedObject[] {
+  const found: NamedObject[] = [];
+  if (body instanceof Uint8Array) collect(parseObject(new TextDecoder().decode(body)), "", found);
+  return found;
+}
 
 /** Ids in a body that cannot be read as a call: members named like ids, and texts in the form of vendors' ids. */
 function unreadObjects({

@@ -16,11 +16,7 @@ export async function checkObjectBody(
   { call, route, body }: PassThroughCall,
   named: readonly NamedObject[],
 ): Promise<void> {
-  const files = named.map((object) =>
-    storedFileId(object.id) === null ? object : { ...object, kind: "file" as const },
-  );
-  await findNamedFiles(dependencies, call, files);
-  await checkNamedFiles(dependencies, call);
+  await checkOwnFiles(dependencies, { call, body }, named);
   if (route.owned?.endpoint.collection !== "containers" || !(body instanceof Uint8Array)) return;
   const policy = parseObject(new TextDecoder().decode(body))?.["network_policy"];
   if (policy === undefined || policy === null || (isObject(policy) && policy["type"] === "disabled")) return;
@@ -30,6 +26,25 @@ export async function checkObjectBody(
     "Containers reach no network here: leave network_policy out, or ask the gateway's operator for it.",
     { param: "network_policy" },
   );
+}
+
+/**
+ * Finds the workspace's files that a body names, and checks them with the guardrails. Throws Failure: not_found, the same for a file of
+ * another workspace, and invalid_request for a form, where their names cannot be replaced.
+ */
+export async function checkOwnFiles(
+  dependencies: RelayDependencies,
+  { call, body }: Pick<PassThroughCall, "call" | "body">,
+  named: readonly NamedObject[],
+): Promise<void> {
+  const files = named.flatMap((object) =>
+    storedFileId(object.id) === null ? [] : [{ ...object, kind: "file" as const }],
+  );
+  await findNamedFiles(dependencies, call, files);
+  await checkNamedFiles(dependencies, call);
+  if (call.files === undefined || body instanceof Uint8Array) return;
+  const why = "Files of the gateway can only be named in a JSON body.";
+  throw new Failure("invalid_request", why, { param: files[0]?.param ?? "body" });
 }
 
 /** The call with the names of its account's copies in place of the workspace's files. Files are uploaded first. Throws Failure. */
@@ -53,6 +68,10 @@ export async function withFileCopies(
     }),
   );
   const read = parseObject(new TextDecoder().decode(body));
+  if (read === null) {
+    const why = "Files of the gateway can only be named in JSON without content-encoding.";
+    throw new Failure("invalid_request", why, { param: "body" });
+  }
   return { ...original, body: new TextEncoder().encode(JSON.stringify(renamed(read, names))), fileNames: names };
 }
 

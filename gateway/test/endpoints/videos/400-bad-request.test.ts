@@ -32,7 +32,7 @@ test.each([
   [{ ratio: "16:9" }, "size", '"ratio"'],
   [{ input_reference: {} }, "input_reference", "image_url"],
   [{ input_reference: 7 }, "input_reference", "image_url"],
-  [{ input_reference: { file_id: "file-123" } }, "input_reference", "no files are kept"],
+  [{ input_reference: { file_id: "file-123" } }, "input_reference", "by its id"],
   [{ input_reference: { image_url: "https://a.example/a.png", detail: "high" } }, "input_reference.detail", "known"],
   [{ input_reference: { image_url: "ftp://a.example/a.png" } }, "input_reference", "https"],
   [{ input_reference: "a.png" }, "input_reference", "https"],
