@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { billingKinds } from "./bill-classes.ts";
 import { logoFault } from "./brand.ts";
 import { budgetSchema, enforceAllowedIpsSchema, enforceModelsSchema, limitsSchema, usd } from "./config-limits.ts";
 import { oidcSchema, tokenSchema, userSchema } from "./config-people.ts";
@@ -60,6 +61,38 @@ export const timeoutsSchema = z.strictObject({
 
 export const disconnectSchema = z.enum(["cancel", "drain"]);
 
+const accountIds = z.array(z.string().min(1).max(256)).max(100).optional();
+
+export const billingSchema = z.strictObject({
+  kind: z
+    .enum(billingKinds)
+    .describe(
+      "Where the bills come from: the vendor's API (openai, anthropic, openrouter), or files (cur: AWS CUR 2.0; gcp: Google's billing export; focus; csv).",
+    ),
+  admin_key: z
+    .string()
+    .min(1)
+    .max(8_192)
+    .optional()
+    .describe("A key of the vendor that may read usage and costs, and nothing else if the vendor allows that."),
+  base_url: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe("Default: the vendor's own address."),
+  account: z
+    .strictObject({ projects: accountIds, workspaces: accountIds, api_key_ids: accountIds })
+    .optional()
+    .describe("The part of the vendor's account that only this gateway uses. Default: the whole account."),
+  tolerance_percent: z
+    .number()
+    .min(0)
+    .max(100)
+    .optional()
+    .describe("Differences up to this share are ignored. Default: 0.5."),
+  lag_days: z.int().min(1).max(30).optional().describe("Days until a bill of the vendor is complete. Default: 2."),
+});
+export type BillingConfig = z.infer<typeof billingSchema>;
+
 export const providerSchema = z.strictObject({
   id: providerId,
   kind: z
@@ -84,6 +117,9 @@ export const providerSchema = z.strictObject({
     .describe("Action when the caller disconnects: cancel the upstream request, or read it to the end (drain)."),
   enabled: z.boolean().optional(),
   settings: z.record(z.string(), z.unknown()).optional().describe("Settings of the provider type."),
+  billing: billingSchema
+    .optional()
+    .describe("Where the provider's bills come from. They are compared with the ledger every day."),
 });
 
 const resolution = z.string().regex(/^\d+[pPkK]$/, "a resolution such as 720p or 2k");

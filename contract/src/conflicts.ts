@@ -1,3 +1,4 @@
+import { isReadFromVendor } from "./bill-classes.ts";
 import type { ConfigFile, KeyConfig, ModelConfig, ProviderConfig, WorkspaceConfig } from "./config.ts";
 import { guardrailConflicts } from "./guardrail-conflicts.ts";
 import { ruleConflicts, tokenConflicts, userConflicts } from "./people-conflicts.ts";
@@ -82,11 +83,26 @@ function repeated<T>(
   return found;
 }
 
-function providerConflicts(provider: ProviderConfig, path: Path): Conflict[] {
-  if (provider.base_url === undefined) return [];
-  const url = URL.parse(provider.base_url);
-  if (url === null || (url.username === "" && url.password === "")) return [];
-  return [{ path: [...path, "base_url"], message: "a credential in the URL would be logged; put it in api_key" }];
+function providerConflicts({ base_url, billing }: ProviderConfig, path: Path): Conflict[] {
+  const found: Conflict[] = [];
+  if (hasCredential(base_url)) {
+    found.push({ path: [...path, "base_url"], message: "a credential in the URL would be logged; put it in api_key" });
+  }
+  if (billing === undefined) return found;
+  if (hasCredential(billing.base_url)) {
+    const message = "a credential in the URL would be logged; put it in admin_key";
+    found.push({ path: [...path, "billing", "base_url"], message });
+  }
+  if (isReadFromVendor(billing.kind) && billing.admin_key === undefined) {
+    const message = `bills of kind ${billing.kind} need an admin_key that may read usage and costs`;
+    found.push({ path: [...path, "billing", "admin_key"], message });
+  }
+  return found;
+}
+
+function hasCredential(address: string | undefined): boolean {
+  const url = address === undefined ? null : URL.parse(address);
+  return url !== null && (url.username !== "" || url.password !== "");
 }
 
 function modelConflicts(

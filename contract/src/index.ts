@@ -2,6 +2,7 @@
 
 export { checkAgentSettings, type SettingsRemark } from "./agent-settings/check-settings.ts";
 export * from "./answers.ts";
+export * from "./bill-classes.ts";
 export * from "./brand.ts";
 export * from "./config.ts";
 export * from "./config-fields.ts";

@@ -4,6 +4,7 @@
  */
 export * from "./agent-setup.ts";
 export * from "./asset-fields.ts";
+export * from "./bill-classes.ts";
 export * from "./brand.ts";
 export * from "./budget-windows.ts";
 export * from "./conflicts.ts";

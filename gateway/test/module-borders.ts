@@ -45,10 +45,12 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
     "storage",
   ],
   rehearsal: ["coordination", "identity", "limits", "providers", "routing", "storage", "system"],
+  reconciliation: ["directory", "ledger", "provider-client", "providers", "storage"],
   alerts: ["directory", "limits", "tasks", "storage"],
   api: ["batches", "tasks", "relay", "bodies", "assets", "files", "identity", "protocols", "http-server", "http1"],
   admin: [
     "alerts",
+    "reconciliation",
     "bodies",
     "directory",
     "guardrails",
@@ -88,7 +90,17 @@ export const contractParts: ReadonlySet<string> = new Set([
 
 /** Additional entry points, and the only modules that may use them. */
 export const sideDoors: Readonly<Record<string, readonly string[]>> = {
-  "storage/tables.ts": ["directory", "alerts", "batches", "tasks", "assets", "files", "rehearsal", "sign-in"],
+  "storage/tables.ts": [
+    "directory",
+    "alerts",
+    "batches",
+    "reconciliation",
+    "tasks",
+    "assets",
+    "files",
+    "rehearsal",
+    "sign-in",
+  ],
   "storage/in-thread.ts": ["rehearsal"],
 };
 
@@ -114,7 +126,7 @@ export const rootModules: ReadonlySet<string> = new Set(["cli", "main"]);
 export const layers: readonly (readonly [name: string, modules: readonly string[]])[] = [
   ["root", ["cli", "main"]],
   ["APIs", ["api", "admin"]],
-  ["flows", ["rehearsal", "alerts", "batches", "tasks", "relay"]],
+  ["flows", ["rehearsal", "alerts", "batches", "reconciliation", "tasks", "relay"]],
   [
     "domains",
     [

@@ -57,6 +57,7 @@ const candidates = [
   "720p",
   "192.0.2.1",
   "2026-01",
+  "2026-01-01",
   "22:00",
   "Europe/Berlin",
   "sampleRoutingKey0123",

@@ -13,6 +13,7 @@
  * share code with what it tests. When a caller disconnects, it stops at once and records the time.
  */
 
+export type { BillingRules } from "./dialects/billing.ts";
 export type { Script } from "./script.ts";
 
 export { type RunningSimulator, serveSimulator } from "./serve-simulator.ts";

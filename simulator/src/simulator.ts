@@ -2,6 +2,7 @@ import { createBodySink } from "./body-sink.ts";
 import { bounds } from "./bounds.ts";
 import { answerControl } from "./control.ts";
 import type { ArkAccount } from "./dialects/ark-accounts.ts";
+import { type BillingRules, createBilling } from "./dialects/billing.ts";
 import { createGeminiBatches } from "./dialects/gemini-batches.ts";
 import { createDialects } from "./dialects/list.ts";
 import { answerModels } from "./dialects/models.ts";
@@ -59,6 +60,8 @@ export interface Simulator {
   readonly tasks: Pick<TaskTruth, "list" | "clear">;
   /** Every file that an account received. */
   readonly files: Pick<VendorFiles, "list">;
+  /** From now on the billing endpoints of the vendors answer, from the truth. */
+  setBilling(rules: BillingRules): void;
   addPreset(preset: Preset): void;
   clearPresets(): void;
 }
@@ -71,6 +74,7 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
   const models = options.models ?? simulatorModels;
   const post = options.sendCallback ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init));
   const tasks = createTaskStore({ filesUrl: options.filesUrl ?? null, post });
+  const billing = createBilling(truth);
   const files = createVendorFiles();
   const objects = createOpenAiObjects(files);
   const stored = createStoredObjects(files);
@@ -125,7 +129,8 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
     if (request.method === "HEAD") return void (await outlet.whole(404, jsonHeaders, ""));
     const answer = request.path.startsWith("/__sim/")
       ? answerControl(request, { truth, tasks: tasks.truth, source, flush: options.onFlush ?? nothing })
-      : (files.answer(request) ??
+      : (billing.answer(request) ??
+        files.answer(request) ??
         objects.answer(request) ??
         stored.answer(request) ??
         (request.method === "GET" ? answerModels(request, models) : null));
@@ -146,7 +151,16 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
     return { status: answer.status, body: await answer.text() };
   }
 
-  return { fetch, serve, truth, tasks: tasks.truth, files, addPreset: source.add, clearPresets: source.clear };
+  return {
+    fetch,
+    serve,
+    truth,
+    tasks: tasks.truth,
+    files,
+    setBilling: billing.set,
+    addPreset: source.add,
+    clearPresets: source.clear,
+  };
 }
 
 interface PlainAnswer {

@@ -12,6 +12,7 @@ export const adminAreas: readonly string[] = [
   "provider-kinds",
   "providers",
   "rehearsals",
+  "reconciliation",
   "reset",
   "session",
   "settings",

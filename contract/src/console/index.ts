@@ -21,6 +21,7 @@ export * from "./people.ts";
 export * from "./playground-shares.ts";
 export * from "./price-list.ts";
 export * from "./providers.ts";
+export * from "./reconciliation.ts";
 export * from "./rehearsals.ts";
 export * from "./remark-codes.ts";
 export * from "./remark-sentences.ts";

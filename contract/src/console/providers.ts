@@ -1,5 +1,6 @@
 import { z } from "zod";
 import {
+  billingSchema,
   disconnectSchema,
   maxOutputTokens,
   modelSchema,
@@ -54,6 +55,16 @@ export const healthSchema = z.object({
 });
 export type Health = z.infer<typeof healthSchema>;
 
+const billingViewSchema = z.object({
+  ...billingSchema.omit({ admin_key: true }).shape,
+  base_url: z.string().nullable().describe("null: the vendor's own address."),
+  account: billingSchema.shape.account.unwrap(),
+  tolerance_percent: z.number().nullable(),
+  lag_days: z.int().nullable(),
+  has_admin_key: z.boolean(),
+});
+export type ProviderBilling = z.infer<typeof billingViewSchema>;
+
 export const consoleProviderSchema = z.object({
   id,
   kind: z.string(),
@@ -64,6 +75,7 @@ export const consoleProviderSchema = z.object({
   disconnect: disconnectSchema.nullable(),
   enabled: z.boolean(),
   settings: z.record(z.string(), z.unknown()).describe("Secrets are shown as `[redacted]`. Send that to keep them."),
+  billing: billingViewSchema.nullable().describe("Where the provider's bills come from. null: not compared."),
   deployments: count,
   health: healthSchema,
   managed_by: managedBy,
@@ -79,6 +91,10 @@ const providerFields = providerSchema.omit({ id: true, kind: true, api_key: true
     .describe("null: the default of the provider type."),
   disconnect: disconnectSchema.nullable().optional().describe("null: as in the settings."),
   api_key: z.string().min(1).max(8_192).nullable().optional().describe("Never shown again. null removes it."),
+  billing: billingSchema
+    .nullable()
+    .optional()
+    .describe("Without `admin_key`, the stored key is kept unless `kind` or `base_url` changes. null removes it."),
 });
 
 export const testAnswerSchema = z.object({

@@ -251,6 +251,7 @@ const auditTargetWords = {
   asset_group: "asset group",
   backup: "backup",
   batch: "batch",
+  bill: "bill",
   captured_request: "captured request",
   deployment: "deployment",
   directory_group: "directory group",

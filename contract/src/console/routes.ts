@@ -16,6 +16,7 @@ import { peopleRoutes } from "./people.ts";
 import { playgroundShareRoutes } from "./playground-shares.ts";
 import { priceListRoutes } from "./price-list.ts";
 import { providerRoutes } from "./providers.ts";
+import { reconciliationRoutes } from "./reconciliation.ts";
 import { rehearsalRoutes } from "./rehearsals.ts";
 import { requestSessionRoutes } from "./request-sessions.ts";
 import { requestRoutes } from "./requests.ts";
@@ -40,6 +41,7 @@ export const consoleRoutes = {
   ...modelRoutes,
   ...priceListRoutes,
   ...usageRoutes,
+  ...reconciliationRoutes,
   ...overviewRoutes,
   ...viewRoutes,
   ...scheduledReportRoutes,

@@ -24,6 +24,7 @@ import type {
   Vault,
 } from "#ports/index.ts";
 import type { ProviderProbe } from "#provider-client/index.ts";
+import type { Reconciliation } from "#reconciliation/index.ts";
 import type { Rehearsals } from "#rehearsal/index.ts";
 import type { Router } from "#routing/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
@@ -51,6 +52,8 @@ export interface ConsoleDependencies {
   readonly reports: ReportStore;
   readonly ledgerStore: Pick<LedgerStore, "page">;
   readonly focus: FocusStore;
+  /** Loaded at first use. */
+  readonly reconciliation: () => Promise<Reconciliation>;
   readonly explain: ExplainStore;
   readonly bodies: Pick<BodyWork, "do">;
   readonly alertSettings: AlertSettings;

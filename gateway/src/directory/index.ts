@@ -13,6 +13,7 @@ export { usableCheck } from "./guardrails/guardrails.ts";
 export type { KeyChange } from "./keys/key-rules.ts";
 export type { ExpiringToken, NewKey } from "./keys/keys.ts";
 export type { MemberChange } from "./people/members.ts";
+export type { BillingAccount } from "./providers/billing.ts";
 export { deploymentDraft } from "./providers/deployments.ts";
 export { kindConflicts, type ProviderRecord } from "./providers/providers.ts";
 export { ConfigConflict } from "./refusals.ts";

@@ -21,6 +21,7 @@ import * as shares from "./people/playground-shares.ts";
 import * as views from "./people/saved-views.ts";
 import * as tokens from "./people/tokens.ts";
 import * as users from "./people/users.ts";
+import { billingAccounts } from "./providers/billing.ts";
 import { importModels } from "./providers/model-import.ts";
 import * as models from "./providers/models.ts";
 import * as oidc from "./providers/oidc-accounts.ts";
@@ -82,6 +83,7 @@ const controlReads = {
   keyRequest: keyRequests.keyRequest,
   reportedKeyRequests: keyRequests.reportedKeyRequests,
   listProviders: providers.listProviders,
+  billingAccounts,
   provider: providers.provider,
   listModels: ({ database, clock }: ControlDirectory) => models.modelRecords(database.kysely, clock.now()),
   model: ({ database, clock }: ControlDirectory, name: string) =>

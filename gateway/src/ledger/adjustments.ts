@@ -11,17 +11,25 @@ export interface Adjustment {
   readonly adjusts: string;
   /** Time to which the cost belongs (Unix milliseconds). It counts in the budgets of this time. */
   readonly at: number;
-  /** "" if it is not the cost of one provider or one model. */
+  /** "" if it is not the cost of one provider. */
   readonly provider: string;
-  readonly model: string;
+  /** The vendor's name of the model; left out if the adjustment is not about one of its models. */
+  readonly upstreamModel?: string;
   /** May be negative. */
   readonly costNanoUsd: NanoUsd;
   /** User id of the person who accepted it. */
   readonly acceptedBy?: string | undefined;
 }
 
+/** An adjustment that all users of some models share. */
+export interface SharedAdjustment extends Adjustment {
+  readonly models: readonly string[];
+}
+
 /** An adjustment of what one owner used. "" for a group or key: of the workspace or group as a whole. */
 export interface OwnedAdjustment extends Adjustment {
+  /** "" if it is not the cost of one model. */
+  readonly model: string;
   readonly owner: UsageOwner;
 }
 
@@ -53,18 +61,20 @@ export function createAdjustments({ store, onBooked }: AdjustmentOptions) {
     /** Whether the adjustment of this id has an entry. Its owner may have another group or other tags since. */
     isBooked,
     /**
-     * Splits an amount over all users of the model at the provider on the day (UTC) of `at`, by cost. Resolves to the number of new
-     * entries; 0 if it was booked before, and null if the model had no users that day, so that no one can be charged.
+     * Splits an amount over all users of the models at the provider on the day (UTC) of `at`, by cost. Resolves to the number of new
+     * entries; 0 if it was booked before, and null if the models had no users that day, so that no one can be charged.
      */
-    async split(adjustment: Adjustment): Promise<number | null> {
+    async split({ models, ...adjustment }: SharedAdjustment): Promise<number | null> {
       // Calls that were recorded since then would change the shares.
       if (await isBooked(adjustment.id)) return 0;
-      const { provider, model, at, costNanoUsd } = adjustment;
+      const { provider, at, costNanoUsd } = adjustment;
       const from = at - (at % dayMs);
-      const shares = await store.shares({ provider, model, from, to: from + dayMs });
+      const shares = await store.shares({ provider, models, from, to: from + dayMs });
       if (shares.length === 0) return null;
       const amounts = splitByWeight(costNanoUsd, weightsOf(shares));
-      return await book(shares.map((owner, index) => ({ ...adjustment, owner, costNanoUsd: amounts[index] ?? 0 })));
+      return await book(
+        shares.map(({ model, ...owner }, index) => ({ ...adjustment, model, owner, costNanoUsd: amounts[index] ?? 0 })),
+      );
     },
   };
 }
@@ -100,9 +110,9 @@ export function splitByWeight(amount: number, weights: readonly number[]): reado
 
 /** For a caller that writes it together with other rows; see `book`. */
 export function adjustmentEntry(adjustment: OwnedAdjustment): LedgerEntry {
-  const { id, owner, at, provider, model, reason, adjusts, acceptedBy, costNanoUsd } = adjustment;
+  const { id, owner, at, provider, upstreamModel = "", model, reason, adjusts, acceptedBy, costNanoUsd } = adjustment;
   const { workspaceId, groupId, keyId, personId, tags } = owner;
-  const part = JSON.stringify([id, workspaceId, groupId, keyId, personId ?? "", tags]);
+  const part = JSON.stringify([id, workspaceId, groupId, keyId, personId ?? "", tags, model]);
   return {
     attemptId: `adj_${digestOf(part)}`,
     requestId: requestIdOf(id),
@@ -118,7 +128,7 @@ export function adjustmentEntry(adjustment: OwnedAdjustment): LedgerEntry {
     requestedModel: model,
     provider,
     deployment: "",
-    upstreamModel: "",
+    upstreamModel,
     endpoint: "adjustment",
     callerDialect: "any",
     upstreamDialect: "any",

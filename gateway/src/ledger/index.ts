@@ -20,6 +20,8 @@ export {
   adjustmentEntry,
   createAdjustments,
   type OwnedAdjustment,
+  type SharedAdjustment,
+  splitByWeight,
 } from "./adjustments.ts";
 export { type AdoptionHooks, startAdoption } from "./adoption.ts";
 export { type Attempt, type AttemptEnd, type AttemptFields, type Reached, rawUsageWithin } from "./attempt.ts";

@@ -28,6 +28,7 @@ import type { Calls } from "./open-calls.ts";
 import type { Data } from "./open-data.ts";
 import type { Governance } from "./open-governance.ts";
 import { inTurn, listProcesses } from "./processes.ts";
+import { openReconciliation } from "./reconciliation.ts";
 import { logFailedRevocations } from "./sign-in.ts";
 
 /** State of the shutdown. */
@@ -103,6 +104,7 @@ export async function openControlPlane(
       ...calls,
       ...media,
       workspaceFiles: media.files,
+      reconciliation: openReconciliation(base, data, governance, calls),
       ...alerts.parts,
       rehearsals: openRehearsals(base),
       ...{ agentSignIn, agentSettings, callsUrl, focus: openFocus(control, ending) },

@@ -3,7 +3,11 @@ import type { ConsoleModel } from "@sluice/contract/console";
 import type { PriceVersion } from "#core/index.ts";
 
 /** Without `api_key`, the stored key is kept unless the base URL changes; null removes it. */
-export type ProviderDraft = Omit<ProviderConfig, "api_key"> & { readonly api_key?: string | null | undefined };
+export type ProviderDraft = Omit<ProviderConfig, "api_key" | "billing"> & {
+  readonly api_key?: string | null | undefined;
+  /** Left out: kept. null: removed. */
+  readonly billing?: ProviderConfig["billing"] | null;
+};
 
 export type DeploymentRecord = Omit<ConsoleModel["deployments"][number], "health">;
 

@@ -55,6 +55,7 @@ export interface UsageSum {
 export type UsageOwner = Pick<Intent, "workspaceId" | "groupId" | "keyId" | "personId" | "tags">;
 
 export interface UsageShare extends UsageOwner {
+  readonly model: string;
   readonly attempts: number;
   readonly costNanoUsd: NanoUsd;
 }
@@ -84,10 +85,12 @@ export interface LedgerStore {
   recent(sinceMs: number, untilMs: number): Promise<readonly RecentRow[]>;
   usage(filter: LedgerFilter): Promise<readonly UsageSum[]>;
   /**
-   * Who used a model of a provider in whole hours, without adjustments. From rollups, which outlive entries. Ordered by workspace, group,
-   * key, person and tags.
+   * Who used models of a provider in whole hours, without adjustments. From rollups, which outlive entries. Ordered by workspace, group,
+   * key, person, tags and model.
    */
-  shares(filter: Required<Pick<LedgerFilter, "provider" | "model" | "from" | "to">>): Promise<readonly UsageShare[]>;
+  shares(
+    filter: Required<Pick<LedgerFilter, "provider" | "from" | "to">> & { readonly models: readonly string[] },
+  ): Promise<readonly UsageShare[]>;
   /** Price versions by id, for recovery and recomputation. */
   price(versionId: string): Promise<PriceVersion | null>;
   /** Checks the rules that only the database can check. */

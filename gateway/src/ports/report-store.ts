@@ -21,7 +21,7 @@ import type {
   UsageDimension,
   UsageSort,
 } from "@sluice/contract/words";
-import type { Intent, NanoUsd, ScopeKind, TaskState } from "#core/index.ts";
+import type { Intent, NanoUsd, PriceTable, ScopeKind, TaskState, Usage } from "#core/index.ts";
 import type { Paged } from "./audit.ts";
 import type { UsageSum } from "./ledger-store.ts";
 
@@ -322,6 +322,32 @@ export interface ModelUsage {
   readonly usage: Readonly<Record<string, number>>;
 }
 
+export interface BilledUsageQuery extends Span {
+  readonly provider: string;
+}
+
+/** Entries of a provider with the same model, price and kind of usage. */
+export interface BilledUsage {
+  readonly model: string;
+  /** The model that the vendor bills. */
+  readonly upstreamModel: string;
+  /** Money without a call; `adjusts` is the class of the bill. */
+  readonly isAdjustment: boolean;
+  readonly adjusts: string | null;
+  readonly isEstimated: boolean;
+  /** The answer failed or broke off, or the caller disconnected. */
+  readonly isBroken: boolean;
+  /** Tier, region and speed, if not the defaults. */
+  readonly served: string | null;
+  /** The calls began on one UTC day and ended on a later one. */
+  readonly runsOver: boolean;
+  readonly calls: number;
+  readonly usage: Usage;
+  readonly costNanoUsd: NanoUsd;
+  /** null: no price. */
+  readonly prices: PriceTable | null;
+}
+
 /**
  * `from` and `to`: Unix milliseconds; `to` null: no end. Parts of an hour are read from entries, which may have been removed.
  * `bucketMs`: also by buckets of this length.
@@ -496,6 +522,8 @@ export interface ReportStore {
   spending(queries: readonly SpendingQuery[], endedSince: number): Promise<SpendingReport>;
   /** Usage of one key by model or tag. */
   keyUsage(keyId: string, query: KeyUsageQuery): Promise<readonly UsageSum[]>;
+  /** Usage of a provider as its bill counts it, in whole hours. */
+  billedUsage(query: BilledUsageQuery): Promise<readonly BilledUsage[]>;
   /** By workspace, from the latest entries of a time, at most a bounded number. */
   alertTraffic(filter: AlertTrafficFilter & Span): Promise<readonly AlertTraffic[]>;
   /** Attempts that succeeded, or failed by the provider's fault. Unix milliseconds, `to` excluded. */

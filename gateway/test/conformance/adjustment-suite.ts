@@ -15,7 +15,7 @@ const difference = {
   adjusts: "output",
   at: noon,
   provider: "openai-main",
-  model: "gpt-5",
+  models: ["gpt-5"],
   acceptedBy: "usr_ada",
 } as const;
 

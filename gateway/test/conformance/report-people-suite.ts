@@ -60,7 +60,7 @@ export function reportPeopleTests(fixture: () => ReportFixture): void {
     await ledgerStore.insert([ledgerEntry("adjusted", { ...call, at: at + hour, costNanoUsd: 100 })]);
     const { split } = createAdjustments({ store: ledgerStore });
     const bill = { id: "bill", reason: "credit", adjusts: "output", at: at + 12 * hour } as const;
-    await split({ ...bill, provider: "openai-main", model: "gpt-5", costNanoUsd: -130 });
+    await split({ ...bill, provider: "openai-main", models: ["gpt-5"], costNanoUsd: -130 });
     const time = { from: at, to: at + day };
     const scopes = [
       { kind: "workspace", id: "ws_adjusted" },

@@ -46,6 +46,7 @@ const stored: ConsoleProvider = {
   disconnect: null,
   enabled: true,
   settings: { region: "eu", signing_key: redacted, map: { a: 1 } },
+  billing: null,
   deployments: 0,
   health: { state: "unknown", breaker: null, cooling_ms: 0, in_flight: 0, latency_ms: null, last_hour: null },
   managed_by: "console",

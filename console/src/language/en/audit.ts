@@ -46,6 +46,7 @@ export const audit = {
     asset_group: "Asset group",
     backup: "Backup",
     batch: "Batch",
+    bill: "Bill",
     captured_request: "Captured request",
     file: "File",
     deployment: "Deployment",

@@ -48,6 +48,7 @@ export const audit: Translation<typeof english> = {
     asset_group: "素材组",
     backup: "备份",
     batch: "批处理",
+    bill: "账单",
     captured_request: "采集的请求",
     file: "文件",
     deployment: "部署",

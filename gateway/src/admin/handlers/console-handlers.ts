@@ -18,6 +18,7 @@ import { overviewHandlers } from "./overview-handlers.ts";
 import { peopleHandlers } from "./people-handlers.ts";
 import { playgroundShareHandlers } from "./playground-share-handlers.ts";
 import { providerHandlers } from "./provider-handlers.ts";
+import { reconciliationHandlers } from "./reconciliation-handlers.ts";
 import { rehearsalHandlers } from "./rehearsal-handlers.ts";
 import { reportHandlers } from "./report-handlers.ts";
 import { requestHandlers } from "./request-handlers.ts";
@@ -48,6 +49,7 @@ export function consoleHandlers(dependencies: ConsoleDependencies): Handlers {
     ...requestHandlers(dependencies),
     ...requestSessionHandlers(dependencies),
     ...usageHandlers(dependencies),
+    ...reconciliationHandlers(dependencies),
     ...viewHandlers(dependencies),
     ...scheduledReportHandlers(dependencies),
     ...playgroundShareHandlers(dependencies),

@@ -1,4 +1,5 @@
 import type { ConfigFile, GroupConfig, KeyConfig, ProviderConfig, WorkspaceConfig } from "@sluice/contract/config-file";
+import type { ProviderBilling } from "@sluice/contract/console";
 import { priceConfigOf, withoutUndefined } from "#core/index.ts";
 import type { ModelRecord } from "#ports/index.ts";
 import { budgetOf, inSnapshot, limitsOf, nonDefaultFields, type Row, type ScopeColumns } from "#storage/tables.ts";
@@ -80,7 +81,7 @@ function providerConfig(
   provider: ProviderRecord,
   isSecret: (kind: string, setting: string) => boolean,
 ): ProviderConfig {
-  const { id, kind, has_api_key, allow_private_network, timeouts, disconnect, enabled } = provider;
+  const { id, kind, has_api_key, allow_private_network, timeouts, disconnect, enabled, billing } = provider;
   const settings = Object.entries(provider.settings).map(([name, value]) => [
     name,
     isSecret(kind, name) ? variable(`${id}_${name}`) : value,
@@ -93,6 +94,18 @@ function providerConfig(
     disconnect: disconnect ?? undefined,
     enabled: enabled && undefined,
     settings: orUndefined(Object.fromEntries(settings)),
+    billing: billing === null ? undefined : billingConfig(id, billing),
+  });
+}
+
+function billingConfig(id: string, { has_admin_key, ...billing }: ProviderBilling) {
+  return withoutUndefined({
+    kind: billing.kind,
+    admin_key: has_admin_key ? variable(`${id}_admin_key`) : undefined,
+    base_url: billing.base_url ?? undefined,
+    account: orUndefined(billing.account),
+    tolerance_percent: billing.tolerance_percent ?? undefined,
+    lag_days: billing.lag_days ?? undefined,
   });
 }
 

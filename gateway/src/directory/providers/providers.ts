@@ -7,6 +7,7 @@ import { insertRows, openedSettings, type Row, removeRows, sealId, sealIfChanged
 import { refuseDraft, refuseExisting, refuseFileDeclared, refuseSuspended, shortList } from "../refusals.ts";
 import { applyRows, findRow, findRows, installationObject, suspendOrRelease } from "../rows.ts";
 import type { ControlDirectory, ControlWrite, KindDefaults } from "../store.ts";
+import { billingView, sealedBilling, withStoredKey } from "./billing.ts";
 
 type ProviderRow = Row<"providers">;
 
@@ -42,6 +43,7 @@ function providerRow(context: ControlWrite, provider: ProviderConfig, before: Pr
     timeouts: JSON.stringify(membersOf(provider.timeouts ?? {})),
     disconnect: provider.disconnect ?? null,
     sealed_settings: sealedSettings(context, provider, before),
+    sealed_billing: sealedBilling(context, provider, before),
     enabled: provider.enabled === false ? 0 : 1,
     managed_by: context.owner,
     created_at: before?.created_at ?? context.at,
@@ -81,6 +83,7 @@ function providerView(row: ProviderRow, before: ProviderRow | null) {
     base_url: row.base_url,
     api_key: sealedView(row.sealed_secret, before?.sealed_secret),
     settings: sealedView(row.sealed_settings, before?.sealed_settings),
+    billing: sealedView(row.sealed_billing, before?.sealed_billing),
     allow_private_network: row.allow_private_network === 1,
     timeouts: JSON.parse(row.timeouts),
     disconnect: row.disconnect,
@@ -109,6 +112,7 @@ export function providerRecord(row: ProviderRow, vault: Vault): ProviderRecord {
     disconnect: row.disconnect === "drain" || row.disconnect === "cancel" ? row.disconnect : null,
     enabled: row.enabled === 1,
     settings: openedSettings(row, vault),
+    billing: billingView(row, vault),
   };
 }
 
@@ -167,10 +171,15 @@ async function rowNotFromFile(context: ControlWrite, id: string): Promise<Provid
 
 /** Checks a provider as part of a config file. */
 function checkedRow(context: ControlWrite, draft: ProviderDraft, before: ProviderRow | undefined): ProviderRow {
-  const { api_key, ...rest } = draft;
-  const config: ProviderConfig = { ...rest, ...(api_key == null ? {} : { api_key }) };
+  const { api_key, billing, ...rest } = draft;
+  const config: ProviderConfig = {
+    ...rest,
+    ...(api_key == null ? {} : { api_key }),
+    ...(billing == null ? {} : { billing: withStoredKey(context.vault, billing, before) }),
+  };
   refuseDraft([...conflictsOf({ providers: [config] }), ...kindConflicts([config], context.kindDefaults)], 2);
-  const row = providerRow(context, config, before);
+  const declared = providerRow(context, config, before);
+  const row = billing === undefined ? { ...declared, sealed_billing: before?.sealed_billing ?? null } : declared;
   return api_key === null ? { ...row, sealed_secret: null } : row;
 }
 

@@ -4,6 +4,7 @@ import type { Columns, GuardrailCheckEntry, GuardrailHour, UpstreamObject } from
 import type { InstanceStatus, LeaseStatus } from "#ports/index.ts";
 import type { AlertTables } from "./alert-tables.ts";
 import type { BatchTables } from "./batch-tables.ts";
+import type { BillTables } from "./bill-tables.ts";
 import type { FileTables } from "./file-tables.ts";
 import type { PeopleTables, SignInTables } from "./people-tables.ts";
 import type { RehearsalTables } from "./rehearsal-tables.ts";
@@ -16,6 +17,7 @@ import type { TaskTables } from "./task-tables.ts";
 export interface Tables
   extends TaskTables,
     BatchTables,
+    BillTables,
     FileTables,
     SignInTables,
     PeopleTables,
@@ -109,6 +111,8 @@ export interface Tables
     disconnect: string | null;
     /** Sealed as a whole, because the settings of some provider types contain secrets. */
     sealed_settings: string | null;
+    /** The source of bills with its key; null: none. */
+    sealed_billing: string | null;
     enabled: number;
     managed_by: ManagedBy;
     created_at: number;

@@ -191,9 +191,10 @@ async function sumsOf(given: Rollups, tag: TagUse | undefined): Promise<readonly
 
 export async function usageShares(
   { kysely }: Pick<Database, "kysely">,
-  { provider, model, from, to }: Parameters<LedgerStore["shares"]>[0],
+  { provider, models, from, to }: Parameters<LedgerStore["shares"]>[0],
 ): Promise<readonly UsageShare[]> {
-  const scope = ["workspace_id", "group_id", "key_id", "person_id", "tags"] as const;
+  const scope = ["workspace_id", "group_id", "key_id", "person_id", "tags", "model"] as const;
+  if (models.length === 0) return [];
   const rows = await kysely
     .selectFrom("usage_rollups")
     .select(scope)
@@ -201,7 +202,7 @@ export async function usageShares(
     .where("hour", ">=", from)
     .where("hour", "<", to)
     .where("provider", "=", provider)
-    .where("model", "=", model)
+    .where("model", "in", [...models])
     .where("endpoint", "!=", "adjustment")
     .groupBy(scope)
     .having((eb) => eb.or([eb(eb.fn.sum("attempts"), ">", 0), eb(eb.fn.sum("cost_nano_usd"), ">", 0)]))
@@ -210,6 +211,7 @@ export async function usageShares(
     .orderBy("key_id")
     .orderBy("person_id")
     .orderBy("tags")
+    .orderBy("model")
     .execute();
   return rows.map((row) => ({
     workspaceId: row.workspace_id,
@@ -217,6 +219,7 @@ export async function usageShares(
     keyId: row.key_id,
     ...(row.person_id === "" ? {} : { personId: row.person_id }),
     tags: Object.fromEntries(readTags(row.tags)),
+    model: row.model,
     attempts: Number(row.attempts),
     costNanoUsd: Number(row.cost),
   }));

@@ -3,6 +3,7 @@ import { copyDatabaseTo } from "../database/database-copy.ts";
 import { alertChecks, alertShadowMarks } from "./report-alert-evidence.ts";
 import { alertProviders, alertSpend, alertTraffic } from "./report-alerts.ts";
 import { auditPage } from "./report-audit.ts";
+import { billedUsage } from "./report-bills.ts";
 import { callCount, capturedHeads, capturedTexts } from "./report-captures.ts";
 import type { ReportContext } from "./report-context.ts";
 import { listCount } from "./report-count.ts";
@@ -73,6 +74,7 @@ const reportAnswers = {
   alertSpend,
   alertChecks,
   alertShadowMarks,
+  billedUsage,
   entryCount,
   /** SQLite: copies the whole database into a file; its size in bytes. */
   copy: ({ connection }: ReportContext, path: string) => copyDatabaseTo({ kysely: connection }, path),

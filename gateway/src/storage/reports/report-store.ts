@@ -94,6 +94,7 @@ export function reportStoreOf(source: ReportSource): ReportStore {
     alertSpend: question("alertSpend"),
     alertChecks: question("alertChecks"),
     alertShadowMarks: question("alertShadowMarks"),
+    billedUsage: question("billedUsage"),
     facts: async () => ({ entries: await entryCount(), sizeBytes: await source.sizeBytes() }),
     backup: () => source.backup(),
     close: () => source.close(),

@@ -17,6 +17,7 @@ interface SealedColumn {
 export const sealedColumns: readonly SealedColumn[] = [
   { table: "providers", column: "sealed_secret", keys: ["id"], rowId: (id = "") => sealId(id, "secret") },
   { table: "providers", column: "sealed_settings", keys: ["id"], rowId: (id = "") => sealId(id, "settings") },
+  { table: "providers", column: "sealed_billing", keys: ["id"], rowId: (id = "") => sealId(id, "billing") },
   { table: "tasks", column: "sealed_account", keys: ["id"], rowId: (id = "") => accountSealId(id) },
   { table: "alert_channels", column: "sealed_target", keys: ["id"], rowId: (id = "") => channelSealId(id) },
   { table: "guardrails", column: "sealed_secret", keys: ["id"], rowId: (id = "") => guardrailSealId(id) },

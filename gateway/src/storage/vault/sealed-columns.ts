@@ -3,7 +3,7 @@ import type { RightsSource, Vault } from "#ports/index.ts";
 import { SealBroken } from "./vault.ts";
 
 /** The row id for sealing a provider's column; sealed values cannot be moved between rows or columns. */
-export function sealId(providerId: string, column: "secret" | "settings"): string {
+export function sealId(providerId: string, column: "secret" | "settings" | "billing"): string {
   return `provider:${providerId}:${column}`;
 }
 

@@ -13,6 +13,7 @@ const provider: ProviderRow = {
   disconnect: null,
   enabled: true,
   settings: {},
+  billing: null,
   deployments: 0,
   health: { state: "down", breaker: "open", cooling_ms: 0, in_flight: 0, latency_ms: null, last_hour: null },
   managed_by: "console",

@@ -164,6 +164,7 @@ export const configTables: readonly string[] = [
   timeouts text not null,
   disconnect text,
   sealed_settings text,
+  sealed_billing text,
   enabled integer not null,
   managed_by text not null,
   created_at bigint not null

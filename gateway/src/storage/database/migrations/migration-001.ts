@@ -3,6 +3,7 @@ import type { Flavour } from "../database.ts";
 import type { SchemaStep } from "../schema-step.ts";
 import { alertTables } from "./migration-001-alerts.ts";
 import { batchTables } from "./migration-001-batches.ts";
+import { billTables } from "./migration-001-bills.ts";
 import { fileTables } from "./migration-001-files.ts";
 import { configTables, importTables, installationTables, tenantTables } from "./migration-001-installation.ts";
 import {
@@ -40,6 +41,7 @@ export function migration001(flavour: Flavour): SchemaStep {
         ...fileTables,
         ...alertTables,
         ...rehearsalTables,
+        ...billTables,
       ];
       for (const statement of statements) await sql.raw(withTypes(statement, types[flavour.name])).execute(database);
     },

@@ -1,0 +1,137 @@
+import { type BillClass, billClasses, type UsageClassName } from "@sluice/contract/words";
+import type { NanoUsd } from "#core/index.ts";
+
+/** A row of a vendor's bill: usage, cost or both, of one model and class on one UTC day. */
+export interface BillLine {
+  /** `YYYY-MM-DD`. */
+  readonly day: string;
+  /** The vendor's name of the model; "" for charges without a model, such as credits. */
+  readonly model: string;
+  readonly usageClass: BillClass;
+  /** Tokens, images, seconds or calls; null: the row has no quantity. */
+  readonly units: number | null;
+  /** null: the row has no amount. */
+  readonly costNanoUsd: NanoUsd | null;
+  /** Requests of the model. Given on one row per model and day; null elsewhere, and where the vendor does not count them. */
+  readonly requests: number | null;
+  /** Service tier; null: standard or unknown. */
+  readonly tier: string | null;
+}
+
+/** The class in which a vendor bills each of our usage classes. null: part of another class. */
+export const billClassOf: { readonly [Class in UsageClassName]: BillClass | null } = {
+  inputUncached: "input",
+  audioInput: "input",
+  imageInput: "input",
+  cacheRead: "cache_read",
+  cacheReadAudio: "cache_read",
+  cacheWrite5m: "cache_write",
+  cacheWrite1h: "cache_write",
+  output: "output",
+  separateReasoning: "output",
+  audioOutput: "output",
+  imageOutput: "output",
+  reasoning: null,
+  unexplained: null,
+  webSearches: "tools",
+  fileSearches: "tools",
+  mapSearches: "tools",
+  codeSessions: "tools",
+  chargedRequests: "requests",
+  images: "other",
+  videoSeconds: "other",
+  audioSeconds: "other",
+  characters: "other",
+  searchUnits: "other",
+};
+
+/** The class that a vendor's text names: `gpt-6-astra, input_tokens`, `cache-read-input-token-count`, `output`. */
+export function classNamed(text: string): BillClass {
+  const words = text.toLowerCase();
+  const exact = billClasses.find((name) => name === words.trim());
+  if (exact !== undefined) return exact;
+  if (/\b(?:credit|refund|discount|promotion)/.test(words)) return "credit";
+  if (/cach/.test(words)) return /writ|creat/.test(words) ? "cache_write" : "cache_read";
+  if (/search|interpreter|container|session|execution|\btools?\b/.test(words)) return "tools";
+  if (/output|outp\b|completion|\bopt\b/.test(words)) return "output";
+  if (/input|inp\b|prompt/.test(words)) return "input";
+  if (/\brequests?\b/.test(words)) return "requests";
+  return "other";
+}
+
+/**
+ * A decimal as text, in USD or with `scale` decimal places fewer (cents: 2), as nano-USD. Exact, rounded half away from zero. null: no
+ * number, or one that is too large.
+ */
+export function decimalToNano(text: string, scale = 0): NanoUsd | null {
+  const [found, sign = "", whole = "", fraction = "", exponent = "0"] =
+    /^\s*([+-]?)(\d{0,20})(?:\.(\d{0,60}))?(?:[eE]([+-]?\d{1,3}))?\s*$/.exec(text) ?? [];
+  if (found === undefined || whole + fraction === "") return null;
+  const digits = whole + fraction;
+  const shift = 9 - scale + Number(exponent) - fraction.length;
+  let nano = 0n;
+  if (shift >= 0) nano = BigInt(digits) * 10n ** BigInt(shift);
+  else {
+    const divisor = 10n ** BigInt(-shift);
+    nano = (BigInt(digits) + divisor / 2n) / divisor;
+  }
+  if (nano > BigInt(Number.MAX_SAFE_INTEGER)) return null;
+  return sign === "-" && nano !== 0n ? -Number(nano) : Number(nano);
+}
+
+/** Parses JSON and keeps numbers as their text, because an amount must not pass through a float. */
+export function parseExact(json: string): unknown {
+  const keepText = (_key: string, value: unknown, context?: { readonly source?: string }): unknown =>
+    typeof value === "number" ? (context?.source ?? String(value)) : value;
+  return JSON.parse(json, keepText as (key: string, value: unknown) => unknown);
+}
+
+export type ExactObject = Readonly<Record<string, unknown>>;
+
+export function objectOf(value: unknown): ExactObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as ExactObject) : {};
+}
+
+export function objectsOf(value: unknown): readonly ExactObject[] {
+  return Array.isArray(value) ? value.map(objectOf) : [];
+}
+
+export function textIn(object: ExactObject, name: string): string | null {
+  const value = object[name];
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+/** A count; null: absent. Vendors count tokens in whole numbers, and thousands of them in decimals. */
+export function countIn(object: ExactObject, name: string): number | null {
+  return countOf(textIn(object, name));
+}
+
+export function countOf(text: string | null): number | null {
+  if (text === null || text.trim() === "") return null;
+  const value = Number(text);
+  return Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : null;
+}
+
+/** The UTC day of a date, of RFC 3339 or of Unix seconds; null: not a date. */
+export function dayOf(text: string): string | null {
+  const date = /^\d{4}-\d{2}-\d{2}$/.test(text) ? text : null;
+  if (date !== null) return Number.isNaN(Date.parse(date)) ? null : date;
+  const ms = /^\d{9,11}$/.test(text) ? Number(text) * 1_000 : Date.parse(withZone(text));
+  return Number.isNaN(ms) ? null : new Date(ms).toISOString().slice(0, 10);
+}
+
+/** Dates without a zone are UTC in every bill. */
+function withZone(text: string): string {
+  if (/[zZ]$|[+-]\d{2}:?\d{2}$/.test(text)) return text.replace(" UTC", "Z");
+  return `${text.replace(" UTC", "").replace(" ", "T")}Z`;
+}
+
+export const dayMs = 86_400_000;
+
+export function dayStart(day: string): number {
+  return Date.parse(`${day}T00:00:00Z`);
+}
+
+export function dayAt(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}

@@ -1,0 +1,77 @@
+import { invalidRequest } from "#core/index.ts";
+
+/** A row of a table by its column names in lower case. */
+export type TableRow = Readonly<Record<string, string>>;
+
+/** Rows and characters of a file, beyond which it is refused. */
+const rowsMax = 2_000_000;
+
+/**
+ * Reads CSV (RFC 4180) with a header. Separators are commas, semicolons or tabs, by the header. Throws invalid_request with the line of
+ * a row with another number of fields than the header.
+ */
+export function* csvRows(text: string): Generator<TableRow, void, undefined> {
+  const body = text.startsWith("\ufeff") ? text.slice(1) : text;
+  const firstLine = body.slice(0, body.search(/[\r\n]|$/));
+  const separator = [",", ";", "\t"].find((mark) => firstLine.includes(mark)) ?? ",";
+  let header: readonly string[] | null = null;
+  let count = 0;
+  for (const { fields, line } of recordsOf(body, separator)) {
+    if (header === null) {
+      header = fields.map((name) => name.trim().toLowerCase());
+      continue;
+    }
+    if (fields.length === 1 && fields[0] === "") continue;
+    if (fields.length !== header.length) {
+      throw badFile(`line ${line} has ${fields.length} fields, and the header has ${header.length}`);
+    }
+    if (++count > rowsMax) throw badFile(`it has more than ${rowsMax} rows; send one month at a time`);
+    yield Object.fromEntries(header.map((name, index) => [name, fields[index] ?? ""]));
+  }
+  if (header === null) throw badFile("it is empty");
+}
+
+function* recordsOf(text: string, separator: string) {
+  let [fields, field, line, start]: [string[], string, number, number] = [[], "", 1, 1];
+  let isQuoted = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at] as string;
+    if (character === "\n") line++;
+    if (isQuoted) {
+      if (character !== '"') field += character;
+      else if (text[at + 1] === '"') {
+        field += '"';
+        at++;
+      } else isQuoted = false;
+    } else if (character === '"' && field === "") isQuoted = true;
+    else if (character === separator) {
+      fields.push(field);
+      field = "";
+    } else if (character === "\n") {
+      fields.push(field.endsWith("\r") ? field.slice(0, -1) : field);
+      yield { fields, line: start };
+      [fields, field, start] = [[], "", line];
+    } else field += character;
+  }
+  if (isQuoted) throw badFile(`a quote that begins near line ${start} has no end`);
+  if (field !== "" || fields.length > 0) yield { fields: [...fields, field], line: start };
+}
+
+export function badFile(problem: string) {
+  return invalidRequest("text", `Cannot read the bill: ${problem}.`);
+}
+
+/** The first of these columns that the table has. Throws if it has none. */
+export function columnIn(row: TableRow, names: readonly string[]): string {
+  const found = names.find((name) => name in row);
+  if (found === undefined) throw badFile(`it has no column ${names.join(" or ")}`);
+  return found;
+}
+
+export function fieldIn(row: TableRow, names: readonly string[]): string | null {
+  for (const name of names) {
+    const value = row[name];
+    if (value !== undefined && value.trim() !== "") return value.trim();
+  }
+  return null;
+}
