@@ -28,7 +28,7 @@ const groups = [
       ...docs("operations/running", "operations/network", "operations/security"),
       ...docs("alerts", "operations/monitoring", "operations/prometheus-alerts", "telemetry"),
       ...docs("operations/databases", "scale", "operations/capacity", "performance"),
-      ...docs("operations/backup", "upgrade", "operations/ledger", "ledger-export", "focus"),
+      ...docs("operations/backup", "upgrade", "operations/ledger", "ledger-export", "focus", "reconciliation"),
       ...docs("operations/incidents", "troubleshooting", "operations/fault-tests"),
     ],
   ],
