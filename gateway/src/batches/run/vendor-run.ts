@@ -82,8 +82,9 @@ export class VendorRun {
       await this.#dependencies.store.cancel(this.#batch.workspaceId, this.#batch.id, now);
       return 0;
     }
-    if (upstreamId === null && submittedAt !== null) return await this.#search(submittedAt);
-    if (upstreamId !== null) return now > expiresAt + lateMs ? await this.#giveUp() : await this.#poll(upstreamId);
+    if (submittedAt !== null && now > expiresAt + lateMs) return await this.#giveUp();
+    if (upstreamId !== null) return await this.#poll(upstreamId);
+    if (submittedAt !== null) return await this.#search(submittedAt);
     if (state === "canceling") return await this.#endRest("canceled");
     if (now > expiresAt) return await this.#endRest("expired");
     return await this.#submit();

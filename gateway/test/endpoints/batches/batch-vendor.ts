@@ -11,6 +11,8 @@ export class BatchVendor {
   endOf: (position: number) => "answered" | "failed" | "left" = () => "answered";
   /** Changes a line of a result. */
   changeLine: (line: string, position: number) => string = (line) => line;
+  /** Unix milliseconds. */
+  now: () => number = Date.now;
   /** Awaited with each answer, after it has been made. */
   beforeAnswer: (method: string, path: string) => Promise<void> | void = () => undefined;
   readonly #files = new Map<string, string>();
@@ -134,7 +136,7 @@ export class BatchVendor {
       id: `vendor_${this.batches.length}`,
       ourId,
       rows,
-      createdAt: Date.now(),
+      createdAt: this.now(),
       status: "in_progress",
     };
     if (failing === null || failing.created) this.batches.push(batch);
@@ -150,10 +152,11 @@ export class BatchVendor {
 
   /** Unordered, as vendors write them. */
   #lines({ rows, status }: VendorBatch, { line }: VendorWire): string {
+    const leftEnd = status === "completed" ? "expired" : status;
     const lines = rows.toReversed().map(({ custom_id, body }) => {
       const position = Number(custom_id.split("-")[1]);
       const end = this.endOf(position);
-      const text = JSON.stringify(line(custom_id, body["model"], end === "left" ? status : end));
+      const text = JSON.stringify(line(custom_id, body["model"], end === "left" ? leftEnd : end));
       return this.changeLine(text, position);
     });
     return `${lines.join("\n")}\n`;
