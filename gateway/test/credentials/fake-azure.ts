@@ -35,7 +35,7 @@ export class FakeAzure {
     const isJwt = type === "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
     const isProven =
       form.get("client_secret") === this.secret ||
-      (isJwt && (assertion === this.federatedToken || this.#isSigned(assertion, request.url)));
+      (isJwt && (assertion === this.federatedToken || this.#isSigned(assertion, url.origin + url.pathname)));
     if (!isProven) return entraError(401, "invalid_client", "AADSTS7000215");
     this.scopes.push(form.get("scope") ?? "");
     return Response.json({
@@ -48,7 +48,9 @@ export class FakeAzure {
 
   readonly metadata: Issuer = (request) => {
     const { pathname, searchParams } = new URL(request.url);
-    const isRight = pathname === "/metadata/identity/oauth2/token" && searchParams.get("api-version") === "2018-02-01";
+    // The SDK for JavaScript adds a slash.
+    const isRight =
+      /^\/metadata\/identity\/oauth2\/token\/?$/.test(pathname) && searchParams.get("api-version") === "2018-02-01";
     if (request.headers.get("metadata") !== "true" || !isRight || request.method !== "GET") {
       return Response.json({ error: "invalid_request", error_description: "canary" }, { status: 400 });
     }

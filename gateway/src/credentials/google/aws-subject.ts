@@ -17,10 +17,7 @@ export async function awsSubject(context: CredentialContext, audience: string): 
   const headers: Record<string, string> = { "x-goog-cloud-target-resource": audience };
   const request = { method: "POST", url, headers, body: null };
   await signAwsRequest(request, { service: "sts", region, keys: credential, now: context.now(), sendsDigest: false });
-  const list = Object.entries({ ...headers, host: new URL(url).host }).map(([key, value]) => ({
-    key: key === "authorization" ? "Authorization" : key,
-    value,
-  }));
+  const list = Object.entries({ ...headers, host: new URL(url).host }).map(([key, value]) => ({ key, value }));
   return encodeURIComponent(JSON.stringify({ url, method: "POST", headers: list }));
 }
 
