@@ -174,6 +174,7 @@ export const remarkCodes = {
     key_requests_pending: ["name", "count"],
     key_request_approved: ["name"],
     admin_token_expiring: ["name", "hours"],
+    secret_unreadable: ["name"],
     certificate_expired: ["name"],
     certificate_expiring: ["name", "hours"],
     model_unpriced: ["name", "requests"],

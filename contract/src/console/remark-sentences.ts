@@ -95,6 +95,7 @@ const sentences = {
     key_requests_pending: "Key requests waiting for a decision in {name}: {count}.",
     key_request_approved: "Your request for the key {name} was approved. Collect the key.",
     admin_token_expiring: "The admin token {name} expires in {hours} h.",
+    secret_unreadable: "A secret of {name} cannot be read, so its calls fail.",
     certificate_expired: "The certificate of {name} has expired.",
     certificate_expiring: "The certificate of {name} expires in {hours} h.",
     model_unpriced: "{name} has no price and got {requests} requests in the last 7 days.",

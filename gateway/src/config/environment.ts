@@ -107,6 +107,10 @@ export function readEnvironment(variables: Variables, providerVariables: readonl
 const otherNames = [
   "SLUICE_LOGIN_FILE",
   "SLUICE_LOGIN_URL",
+  "SLUICE_VAULT_ROLE_ID",
+  "SLUICE_VAULT_KUBERNETES_ROLE",
+  "SLUICE_VAULT_JWT_FILE",
+  "SLUICE_VAULT_AUTH_MOUNT",
   "SLUICE_S3_REGION",
   "SLUICE_S3_PREFIX",
   "SLUICE_S3_SECRET_ACCESS_KEY",

@@ -44,6 +44,10 @@ export interface Provider {
   readonly disconnect: DisconnectPolicy;
   readonly settings: Readonly<Record<string, unknown>>;
   readonly enabled: boolean;
+  /** The secret references that its secrets were read from. */
+  readonly references?: readonly string[];
+  /** Why no call can be sent: a secret reference could not be read. */
+  readonly unusable?: string;
 }
 
 /** A provider as it is declared, with defaults for what is left out. */

@@ -18,7 +18,7 @@ export function registerNumbers(
   calls: Calls,
   listeners: Listeners,
 ): () => void {
-  const { metrics, configSnapshot, configFile, clock, environment } = base;
+  const { metrics, configSnapshot, configFile, clock, environment, references } = base;
   const { relay, router, memory, connections, media, batches } = calls;
   const { videos } = media;
   const { dataDir, metricsWorkspaces } = environment;
@@ -34,6 +34,8 @@ export function registerNumbers(
     sluice_models_blocked: () => countOf(configSnapshot.current, (model) => model.blocked !== undefined),
     sluice_models_served_unpriced: () =>
       countOf(configSnapshot.current, (model) => model.price === null && model.blocked === undefined && !isDemo(model)),
+    sluice_secret_references_failing: () => references.numbers.failing,
+    sluice_secret_age_seconds: () => references.numbers.oldestMs / 1_000,
     sluice_data_free_bytes: () => space.free(),
     sluice_data_size_bytes: () => space.size(),
     sluice_tasks_late_seconds: () => videos.lateMs / 1_000,

@@ -1,6 +1,7 @@
 import { RequestTail } from "#admin/index.ts";
 import { type ConfigSnapshot, oncePerObject, type Provider } from "#core/index.ts";
 import type { Observer, Transport } from "#ports/index.ts";
+import { SecretReferences } from "#provider-client/index.ts";
 import { withContextWindows } from "#providers/index.ts";
 import {
   createMetrics,
@@ -29,13 +30,14 @@ export type Base = Awaited<ReturnType<typeof openBase>>;
 export async function openBase(options: GatewayOptions) {
   const { environment, control } = options;
   const { clock, ids, controlStore, people, instanceId } = control;
-  const read = () => readConfigSnapshot(control);
-  const configSnapshot = new ConfigSnapshotHolder(read, clock, await read());
-  const current = (): ConfigSnapshot => configSnapshot.current;
-  const metrics = createMetrics(options, workspaceLabels(environment.metricsWorkspaces, current));
   const demo = openDemoUpstream();
   const inProcess = new Map([["simulator", demo.fetch]]);
   const transport = createTransport({ clock, ...networkOf(environment), inProcess });
+  const references = new SecretReferences({ transport, clock, workload: environment.workload });
+  const read = async () => references.resolve(await readConfigSnapshot(control));
+  const configSnapshot = new ConfigSnapshotHolder(read, clock, await read());
+  const current = (): ConfigSnapshot => configSnapshot.current;
+  const metrics = createMetrics(options, workspaceLabels(environment.metricsWorkspaces, current));
   const telemetry = await openTelemetry({ ...options, transport, metrics }, current);
   const log = createObserver({
     level: environment.logLevel,
@@ -55,9 +57,11 @@ export async function openBase(options: GatewayOptions) {
   processes.setObserver(observer);
   tail.share({ broadcast: processes.broadcast, instanceId });
   const ending = new Ending({ clock, observer });
+  references.follow(observer, () => void configSnapshot.refresh());
+  ending.defer("secret references", () => references.close());
   return {
     ...{ options, environment, control, clock, ids, observer, metrics, transport, processes, ending },
-    ...{ configSnapshot, configFile, tail, agentTelemetry },
+    ...{ configSnapshot, configFile, tail, agentTelemetry, references },
     numbers: numbersOf(metrics, options.link ?? null, clock.now()),
     tracing: telemetry?.traces == null ? {} : { tracing: telemetry.traces },
     contentSink: telemetry?.content ?? null,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Assets, createAssetStore } from "#assets/index.ts";
 import { Batches, batchBounds, createBatchStore } from "#batches/index.ts";
 import { BodyWork } from "#bodies/index.ts";
-import { bounds, type ConfigSnapshot, oncePerObject } from "#core/index.ts";
+import { bounds, type ConfigSnapshot, oncePerObject, type Provider } from "#core/index.ts";
 import { createFileStore, Files } from "#files/index.ts";
 import { matches } from "#identity/index.ts";
 import { createRecorder } from "#ledger/index.ts";
@@ -67,6 +67,7 @@ export async function openCalls(base: Base, data: Data, governance: Governance) 
     onShadowDenial: onShadowDenialOf(base),
     probes: true,
     workload: environment.workload,
+    onRefused: (provider) => base.references.refused(provider),
   });
   ending.defer("refused calls", () => wired.recorder.flush());
   idleMemory.busyWhile(() => relay.liveStreams > 0);
@@ -195,12 +196,14 @@ export interface CallParts
   /** Whether an account that was down is probed with its list of models before a call is sent to it. */
   readonly probes: boolean;
   readonly workload: Workload;
+  /** An upstream refused the credential of an account. */
+  readonly onRefused?: (provider: Provider) => void;
 }
 
 /** Connects what a call passes from its admission to its ledger entry. */
 export function wireCalls(parts: CallParts) {
   const { admission, journal, transport, ids, clock, chance, offload } = parts;
-  const providerClient = new ProviderClient(transport, clock, parts.workload);
+  const providerClient = new ProviderClient(transport, clock, parts.workload, parts.onRefused);
   const probe = new ProviderProbe(providerClient, clock);
   const router = new Router({
     ...{ clock, chance, observer: parts.observer },

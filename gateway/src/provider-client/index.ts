@@ -13,3 +13,4 @@
 export type { RequestClocks } from "./outbound-request.ts";
 export { isGood, ProviderClient, type WholeAnswer } from "./provider-client.ts";
 export { ProviderProbe } from "./provider-probe.ts";
+export { SecretReferences } from "./secret-references.ts";

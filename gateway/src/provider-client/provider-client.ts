@@ -1,5 +1,5 @@
 import { bounds, type CallSignal, type Provider } from "#core/index.ts";
-import type { CredentialContext, Issued } from "#credentials/index.ts";
+import { type CredentialContext, type Issued, noIdentity } from "#credentials/index.ts";
 import type {
   AnswerListener,
   Clock,
@@ -38,10 +38,18 @@ export class ProviderClient {
   readonly #transport: Transport;
   readonly #clock: Clock;
   readonly #tokens: AccountTokens;
+  readonly #onRefused: (provider: Provider) => void;
   /** For provider types without tokens; reads the clock only to sign. */
   readonly #tokenless: AuthorizeOptions;
 
-  constructor(transport: Transport, clock: Clock, workload: Workload) {
+  /** `onRefused`: an upstream refused the credential of this account. */
+  constructor(
+    transport: Transport,
+    clock: Clock,
+    workload: Workload,
+    onRefused: (provider: Provider) => void = () => {},
+  ) {
+    this.#onRefused = onRefused;
     this.#transport = transport;
     this.#clock = clock;
     this.#tokens = new AccountTokens(transport, clock, workload);
@@ -59,6 +67,7 @@ export class ProviderClient {
    */
   authorize(kind: ProviderKind, draft: OutboundDraft, signal: CallSignal): Promise<void> | undefined {
     draft.headers["user-agent"] ??= "sluice";
+    if (draft.provider.unusable !== undefined) return Promise.reject(noIdentity(draft.provider.unusable));
     const issue = kind.tokens?.(draft.provider) ?? null;
     if (issue !== null) return this.#authorizeByToken(kind, issue, draft, signal);
     const authorized = kind.authorize(draft, this.#tokenless);
@@ -93,7 +102,10 @@ export class ProviderClient {
     { bytesMax, limitMs, clock = "idle", onGrowth: grown }: ReadLimits,
   ): Promise<WholeAnswer> {
     const good = isGood(answer.status);
-    if (answer.status === 401) this.#tokens.tokenRefused(provider);
+    if (answer.status === 401) {
+      this.#tokens.tokenRefused(provider);
+      this.#onRefused(provider);
+    }
     try {
       const most = good ? bytesMax : Math.min(bytesMax, bounds.errorBodyBytesMax);
       const received = await answer.body.readAll(most, clock, limitMs, grown);

@@ -44,7 +44,7 @@ export { readPriceList } from "./price-list/read-price-list.ts";
 export { retirementOf } from "./price-list/retirements.ts";
 export { type Advice, adviceFor, noListAdvice } from "./probe-advice.ts";
 export { listQuestion, smallQuestion, taskQuestion, testLane } from "./probe-question.ts";
-
+export { type ReadSecret, referencesOf, withSecrets } from "./secret-references.ts";
 export { accountRedactor, secretsOf, settingIsShown, shownSettings } from "./setting-secrets.ts";
 export { allowsObject, mayFetch, passesMember } from "./settings.ts";
 export { readModelsPage, suggestedModel, typesOf, type UpstreamModelListed } from "./upstream-models.ts";

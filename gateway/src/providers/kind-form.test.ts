@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Provider } from "#core/index.ts";
-import { draftOf, options, providerOf } from "../../test/provider-fixture.ts";
+import { type Provider, Secret } from "#core/index.ts";
+import { draftOf, kindOf, options, providerOf } from "../../test/provider-fixture.ts";
 import { callerHeaders } from "./caller-headers.ts";
 import { kindForm, settingsProblem } from "./kind-form.ts";
 import { priceTermsOf, providerKinds } from "./kinds.ts";
@@ -159,4 +159,13 @@ describe("secrets in settings", () => {
     const text = `no: ${provider.secret?.reveal()} canary-and-more canary`;
     expect(accountRedactor(provider).text(text)).toBe("no: [redacted] [redacted] [redacted]");
   });
+});
+
+test("a secret reference must have the form of its store, and its value is not checked before it is read", () => {
+  const kind = kindOf("openai");
+  const problemOf = (key: string, settings: Record<string, unknown> = {}) =>
+    settingsProblem(kind, providerOf("openai", { secret: new Secret(key), settings }));
+  expect(problemOf("vault://kv/openai")).toBe("api_key must have the form vault://mount/path#field");
+  expect(problemOf("sk", { proxy: "env://A B" })).toBe("settings.proxy must have the form env://NAME");
+  expect(problemOf("vault://kv/openai#key", { proxy: "env://AI_PROXY" })).toBeNull();
 });

@@ -1,4 +1,5 @@
 import type { Provider } from "#core/index.ts";
+import { referenceFormProblem } from "#credentials/index.ts";
 import { forwardHeadersProblem } from "./caller-headers.ts";
 import type { ProviderKind } from "./kind.ts";
 import { networkFields, networkProblem } from "./network-settings.ts";
@@ -124,7 +125,18 @@ export function settingsProblem(kind: ProviderKind, provider: Provider): string 
     const found = (of?.(kind) ?? true) ? (problem?.(provider) ?? null) : null;
     if (found !== null) return found;
   }
-  return networkProblem(provider) ?? kind.checkSettings?.(provider) ?? null;
+  return referenceProblem(kind, provider) ?? networkProblem(provider) ?? kind.checkSettings?.(provider) ?? null;
+}
+
+function referenceProblem(kind: ProviderKind, { secret, settings }: Provider): string | null {
+  const fields = kindForm(kind).fields.filter(({ type }) => type === "secret");
+  const key = referenceFormProblem(secret?.reveal().trim());
+  if (key !== null) return `api_key ${key}`;
+  for (const { name } of fields) {
+    const problem = referenceFormProblem(settings[name]);
+    if (problem !== null) return `settings.${name} ${problem}`;
+  }
+  return null;
 }
 
 /** The text of `problem` follows the setting's name. */

@@ -1,5 +1,6 @@
 import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
 import { EgressProxyInvalid, oncePerObject, type Provider, parseEgressProxy, Secret } from "#core/index.ts";
+import { isReference } from "#credentials/index.ts";
 import type { OutboundNetwork } from "#ports/index.ts";
 import { type SettingField, settingField } from "./setting-field.ts";
 import { settingText } from "./settings.ts";
@@ -25,7 +26,7 @@ export const networkFields: readonly SettingField[] = [
 export function networkProblem(provider: Provider): string | null {
   const problem = (name: string, text: string) => `settings.${name} ${text}`;
   const proxy = settingText(provider, "proxy");
-  if (proxy !== null && proxy !== "none") {
+  if (proxy !== null && proxy !== "none" && !isReference(proxy)) {
     try {
       parseEgressProxy(proxy);
     } catch (thrown) {
@@ -44,7 +45,7 @@ export function networkProblem(provider: Provider): string | null {
   }
   if (certificate === null || key === null) return null;
   if (!areCertificates(certificate)) return problem("client_certificate", notPem);
-  return keyProblem(certificate, key);
+  return isReference(key) ? null : keyProblem(certificate, key);
 }
 
 const notPem = "must be PEM, with lines -----BEGIN CERTIFICATE-----";

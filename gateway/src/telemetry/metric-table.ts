@@ -56,6 +56,8 @@ export const metricHelp = {
   sluice_batch_rows_in_flight: "Rows of batches that this process runs now.",
   sluice_batch_rows_ended_total: "Rows that this process ran or settled, without canceled and expired ones.",
   sluice_batch_rows_failed_total: "Rows of these that failed.",
+  sluice_secret_references_failing: "Secret references of providers that could not be read at the last attempt.",
+  sluice_secret_age_seconds: "Time since the oldest secret of a reference was read; 0 without references.",
   sluice_tls_certificate_expires_timestamp_seconds:
     "Expiry of the TLS certificate in Unix seconds; absent without TLS.",
   sluice_otlp_spans_sent_total: "Spans accepted by the telemetry collector.",
@@ -137,6 +139,8 @@ export const gaugeRules: { readonly [Name in MetricName]?: GaugeRule } = {
   sluice_batches_oldest_seconds: "max",
   sluice_batches_stalled_seconds: "max",
   sluice_batch_rows_open: "max",
+  sluice_secret_references_failing: "max",
+  sluice_secret_age_seconds: "max",
   sluice_tls_certificate_expires_timestamp_seconds: "min",
   sluice_price_list_age_seconds: "max",
   sluice_price_list_changes_waiting: "max",

@@ -46,6 +46,8 @@ export function fixOf({ finding, subject, workspace, alerts: [alert] }: Attentio
       };
     case "admin_token_expiring":
       return { verb: t("attention.fix.tokens"), link: { to: "/settings", search: { tab: "tokens" } } };
+    case "secret_unreadable":
+      return providerFix(subject.id);
     case "certificate_expired":
     case "certificate_expiring":
       return subject.kind === "provider" ? providerFix(subject.id) : systemFix;

@@ -42,6 +42,7 @@ export const attention = {
       "{count, plural, one {# key request waits} other {# key requests wait}} for a decision in {name}.",
     key_request_approved: "Your request for the key {name} was approved. Collect the key to see its secret.",
     admin_token_expiring: "The admin token {name} expires in {hours}.",
+    secret_unreadable: "A secret of {name} cannot be read, so its calls fail.",
     certificate_expired: "The certificate of {name} has expired.",
     certificate_expiring: "The certificate of {name} expires in {hours}.",
     model_unpriced:

@@ -44,6 +44,7 @@ export const attention: Translation<typeof english> = {
     key_requests_pending: "{name} 有 {count, number} 个密钥申请等待处理。",
     key_request_approved: "你申请的密钥 {name} 已获批准，请领取以查看密钥内容。",
     admin_token_expiring: "管理令牌 {name} 将在 {hours}后到期。",
+    secret_unreadable: "无法读取 {name} 的密钥引用，其请求会失败。",
     certificate_expired: "{name} 的证书已过期。",
     certificate_expiring: "{name} 的证书将在 {hours}后到期。",
     model_unpriced: "{name} 没有价格，过去 7 天收到 {requests, number} 个请求。",

@@ -112,6 +112,9 @@ export const checkProviders: Check = async (_scope, dependencies) => {
     const { state, last_hour: hour } = health.ofProvider(id, deployments.get(id)?.map((each) => each.id) ?? []);
     const about = { workspace: null, subject: { kind: "provider", id, name: id } } as const;
     if (!provider.enabled) return [];
+    if (provider.unusable !== undefined) {
+      return [{ ...about, severity: "critical", code: "secret_unreadable", params: { name: id } }];
+    }
     if (state === "down") return [{ ...about, severity: "critical", code: "provider_down", params: { name: id } }];
     if (state === "unhealthy") {
       return [{ ...about, severity: "warning", code: "provider_unhealthy", params: { name: id } }];

@@ -16,15 +16,16 @@ export const providersCheck: Check = async ({ environment, variables, clock, onl
   if (!online) return [ok("providers", "not checked; use --online")];
   if (environment.databaseUrl === null && !existsSync(join(environment.dataDir, "sluice.db")))
     return [ok("providers", "none before the first start")];
+  const { probe, withSecrets } = ownProbe(clock, environment);
   let providers: readonly Provider[];
   try {
-    const configSnapshot = await withControl(variables, ({ controlStore }) => controlStore.configSnapshot());
+    const stored = await withControl(variables, ({ controlStore }) => controlStore.configSnapshot());
+    const configSnapshot = await withSecrets(stored);
     providers = [...configSnapshot.providers.values()].filter((provider) => provider.enabled);
   } catch (thrown) {
     return [fail("providers", failureLine(thrown), "see the checks above")];
   }
   if (providers.length === 0) return [warn("providers", "there are none", "add one in the console or the config file")];
-  const probe = ownProbe(clock, environment);
   const findings: Finding[] = [];
   for (let from = 0; from < providers.length; from += atOnceMax) {
     const some = providers.slice(from, from + atOnceMax);

@@ -32,10 +32,10 @@ export function addProviders(program: CliCommand): void {
     .action(async (id: string, options: { readonly model?: string }, command: CliCommand) => {
       const environment = await environmentOf(terminal.variables);
       await withControl(terminal.variables, async ({ controlStore, clock }) => {
-        const configSnapshot = await controlStore.configSnapshot();
-        const { provider, kind } = await subjectOf(configSnapshot, id);
         const { ownProbe } = await import("../own-probe.ts");
-        const probe = ownProbe(clock, environment);
+        const { probe, withSecrets } = ownProbe(clock, environment);
+        const configSnapshot = await withSecrets(await controlStore.configSnapshot());
+        const { provider, kind } = await subjectOf(configSnapshot, id);
         const { signal } = new AbortController();
         const listing = await probe.listModels(provider, kind, signal);
         const models = listing?.models?.map((each) => each.id) ?? null;

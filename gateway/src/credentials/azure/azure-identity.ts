@@ -3,7 +3,7 @@ import { identityToken } from "../identity-file.ts";
 import type { Issued } from "../issued.ts";
 import { requireMachine, requireVendor } from "../machine-identity.ts";
 import { noIdentity, unusableCredential } from "../unusable.ts";
-import { cognitiveResource, type EntraClient, type EntraProof, entraToken } from "./entra.ts";
+import { cognitiveResource, type EntraClient, type EntraProof, entraToken, vaultDomain } from "./entra.ts";
 import { managedIdentityToken } from "./managed-identity.ts";
 
 export interface AzureIdentity {
@@ -45,6 +45,22 @@ export async function azureToken(identity: AzureIdentity, context: CredentialCon
         : { certificate, privateKey };
   if (proof === null) throw unusableCredential("The provider has no client secret or no certificate with its key.");
   return entraToken(context, client, { proof, resource });
+}
+
+/** A token of the gateway's own identity for Key Vault, and the domain of vaults in its cloud. */
+export async function vaultToken(context: CredentialContext): Promise<Issued<string> & { readonly domain: string }> {
+  const { workload } = context;
+  const domain = vaultDomain(context);
+  const resource = `https://${domain}`;
+  const [tenantId, clientId] = [workload.variable("AZURE_TENANT_ID"), workload.variable("AZURE_CLIENT_ID")];
+  const secret = workload.variable("AZURE_CLIENT_SECRET");
+  const isFederated = workload.variable("AZURE_FEDERATED_TOKEN_FILE") !== null;
+  if (tenantId === null || clientId === null || (secret === null && !isFederated)) {
+    return { ...(await managedIdentityToken(context, { clientId, resource })), domain };
+  }
+  const assertion = async () => ({ assertion: await identityToken(context, null, ["AZURE_FEDERATED_TOKEN_FILE"]) });
+  const proof = secret === null ? await assertion() : { secret };
+  return { ...(await entraToken(context, { tenantId, clientId }, { proof, resource })), domain };
 }
 
 /** Azure OpenAI, Cognitive Services and Foundry in the public, the US government's and China's cloud. */

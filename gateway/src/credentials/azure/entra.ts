@@ -99,10 +99,19 @@ function authorityOf(set: string | null): string {
 }
 
 /** The resource of Azure OpenAI and Foundry in the cloud of the environment. */
-export function cognitiveResource({ workload }: Pick<CredentialContext, "workload">): string {
+export function cognitiveResource(context: Pick<CredentialContext, "workload">): string {
+  return `https://cognitiveservices.azure.${cloudOf(context)}`;
+}
+
+/** The domain of Key Vault in the cloud of the environment. */
+export function vaultDomain(context: Pick<CredentialContext, "workload">): string {
+  return { com: "vault.azure.net", us: "vault.usgovcloudapi.net", cn: "vault.azure.cn" }[cloudOf(context)];
+}
+
+function cloudOf({ workload }: Pick<CredentialContext, "workload">): "com" | "us" | "cn" {
   const host = URL.parse(authorityOf(workload.variable(authorityName)))?.hostname ?? "";
-  if (host.endsWith(".us")) return "https://cognitiveservices.azure.us";
-  return host.endsWith(".cn") ? "https://cognitiveservices.azure.cn" : "https://cognitiveservices.azure.com";
+  if (host.endsWith(".us")) return "us";
+  return host.endsWith(".cn") ? "cn" : "com";
 }
 
 const authorityName = "AZURE_AUTHORITY_HOST";

@@ -1,0 +1,162 @@
+import { asFailure, type ConfigSnapshot, LastingFault, type Model, type Provider, within } from "#core/index.ts";
+import { type CredentialContext, credentialContext, readReference, VaultSession } from "#credentials/index.ts";
+import type { Clock, Observer, Transport, Workload } from "#ports/index.ts";
+import { type ReadSecret, referencesOf, withSecrets } from "#providers/index.ts";
+
+interface ReadState {
+  value: string | null;
+  problem: string;
+  /** Monotonic milliseconds of the last read and the last good one. */
+  triedMs: number;
+  readMs: number;
+  pending: Promise<void> | null;
+}
+
+interface SecretReferencesOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly workload: Workload;
+}
+
+/**
+ * The secrets that providers name by reference. Reads each when it first appears and then every five minutes; while one
+ * cannot be read, its last value stays. Every process reads for itself.
+ */
+export class SecretReferences {
+  readonly #clock: Clock;
+  readonly #context: CredentialContext;
+  readonly #vault = new VaultSession();
+  /** By reference; only those in use. */
+  readonly #states = new Map<string, ReadState>();
+  #onChange: () => void = () => {};
+  #fault: LastingFault | null = null;
+  #stop: () => void = () => {};
+  #isClosed = false;
+  /** The number of `resolve` that wait, and will see every change. */
+  #waiting = 0;
+
+  constructor({ transport, clock, workload }: SecretReferencesOptions) {
+    this.#clock = clock;
+    const { signal } = new AbortController();
+    this.#context = credentialContext({ transport, clock, workload, signal });
+  }
+
+  /** The configuration with secrets in place of references. Waits for new ones, but no longer than `waitMs`. */
+  async resolve(snapshot: ConfigSnapshot): Promise<ConfigSnapshot> {
+    const wanted = new Set(
+      [...snapshot.providers.values()].flatMap((provider) => [...referencesOf(provider).values()]),
+    );
+    for (const reference of this.#states.keys()) if (!wanted.has(reference)) this.#states.delete(reference);
+    if (wanted.size === 0) return snapshot;
+    const fresh = [...wanted].filter((reference) => !this.#states.has(reference));
+    this.#waiting++;
+    await within(this.#clock, waitMs, Promise.all(fresh.map((reference) => this.#read(reference))), () => []);
+    this.#waiting--;
+    const providers = new Map(
+      [...snapshot.providers].map(([id, provider]) => [id, withSecrets(provider, (one) => this.#secretOf(one))]),
+    );
+    const models = [...snapshot.models].map(([name, model]): [string, Model] => [
+      name,
+      withProviders(model, providers),
+    ]);
+    return Object.freeze({ ...snapshot, providers, models: new Map(models) });
+  }
+
+  /** Reads every reference on a schedule. `onChange` is called after a value changed, which needs a new `resolve`. */
+  follow(observer: Pick<Observer, "log">, onChange: () => void): void {
+    this.#onChange = onChange;
+    const fault = "failed to read secret references; keeping their last values";
+    const over = "secret references read after failures";
+    this.#fault = new LastingFault({ clock: this.#clock, observer, level: "error", fault, over });
+    const tick = (): void => {
+      this.#stop = this.#clock.after(checkMs, () => {
+        for (const [reference, state] of this.#states) if (this.#isDue(state)) void this.#read(reference);
+        tick();
+      });
+    };
+    tick();
+  }
+
+  /** The upstream refused an account's secret: reads its references again, unless that was seconds ago. */
+  refused({ references = [] }: Provider): void {
+    for (const reference of references) {
+      const state = this.#states.get(reference);
+      if (state !== undefined && this.#clock.monotonic() - state.triedMs >= rereadMs) void this.#read(reference);
+    }
+  }
+
+  /** How many references were not read at the last attempt, and the age of the oldest value in milliseconds. */
+  get numbers(): { readonly failing: number; readonly oldestMs: number } {
+    const states = [...this.#states.values()];
+    const read = states.filter(({ value }) => value !== null).map(({ readMs }) => this.#clock.monotonic() - readMs);
+    return { failing: states.filter(({ problem }) => problem !== "").length, oldestMs: Math.max(0, ...read) };
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#stop();
+  }
+
+  #isDue({ problem, triedMs, pending }: ReadState): boolean {
+    const everyMs = problem === "" ? readEveryMs : retryMs;
+    return pending === null && this.#clock.monotonic() - triedMs >= everyMs;
+  }
+
+  #secretOf(reference: string): ReadSecret {
+    const state = this.#states.get(reference);
+    if (state?.value != null) return { value: state.value };
+    return { problem: state === undefined || state.problem === "" ? notYet : state.problem };
+  }
+
+  /** Never rejects. */
+  #read(reference: string): Promise<void> {
+    const never = Number.NEGATIVE_INFINITY;
+    const state = this.#states.get(reference) ?? {
+      value: null,
+      problem: "",
+      triedMs: never,
+      readMs: never,
+      pending: null,
+    };
+    this.#states.set(reference, state);
+    state.triedMs = this.#clock.monotonic();
+    state.pending ??= this.#update(reference, state).finally(() => {
+      state.pending = null;
+    });
+    return state.pending;
+  }
+
+  async #update(reference: string, state: ReadState): Promise<void> {
+    const { value: before, problem: problemBefore } = state;
+    try {
+      state.value = await readReference(this.#context, reference, this.#vault);
+      state.readMs = this.#clock.monotonic();
+      state.problem = "";
+    } catch (thrown) {
+      state.problem = asFailure(thrown).message;
+    }
+    if (this.#isClosed || !this.#states.has(reference)) return;
+    const failing = [...this.#states.values()].filter(({ problem }) => problem !== "");
+    if (failing.length === 0) this.#fault?.succeeded();
+    else this.#fault?.failed({ failing: failing.length, reason: failing[0]?.problem });
+    const isChanged = state.value !== before || (state.value === null && state.problem !== problemBefore);
+    if (isChanged && this.#waiting === 0) this.#onChange();
+  }
+}
+
+function withProviders(model: Model, providers: ReadonlyMap<string, Provider>): Model {
+  const deployments = model.deployments.map((deployment) => {
+    const provider = providers.get(deployment.provider.id) ?? deployment.provider;
+    return provider === deployment.provider ? deployment : Object.freeze({ ...deployment, provider });
+  });
+  return Object.freeze({ ...model, deployments: Object.freeze(deployments) });
+}
+
+const notYet = "A secret reference of the provider was not read yet.";
+/** How long a new configuration waits for new references. */
+const waitMs = 5_000;
+const checkMs = 10_000;
+const readEveryMs = 5 * 60_000;
+const retryMs = 30_000;
+/** The least time between reads because an upstream refused the secret. */
+const rereadMs = 30_000;
