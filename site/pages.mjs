@@ -15,7 +15,7 @@ const groups = [
       ...["guides/team-budgets", "guides/failover", "guides/batches", "guides/guardrails", "guides/files"],
       "rehearsal",
       "guides/ldap-saml",
-      "guides/migrate-from-litellm",
+      ...["guides/migrate-from-litellm", "guides/migrate-from-others"],
     ),
   ],
   ["Providers", [...folder("docs/providers"), ...docs("keyless-upstreams")]],

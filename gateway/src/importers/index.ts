@@ -5,6 +5,10 @@
  * Promises: an odd or missing value is never an error. Settings without a counterpart are listed with a reason, never dropped. Secrets appear only
  * in the fields of the draft that are secret.
  */
+
+export type { ImportSources } from "./import-sources.ts";
 export { fromLiteLlm } from "./litellm/litellm.ts";
-export { type ImportSources, type LiteLlmTables, liteLlmTables } from "./litellm/litellm-input.ts";
+export { type LiteLlmTables, liteLlmTables } from "./litellm/litellm-input.ts";
 export { isLoose, type Loose } from "./loose.ts";
+export { fromNewApi } from "./new-api/new-api.ts";
+export { type NewApiInput, newApiTables } from "./new-api/new-api-input.ts";

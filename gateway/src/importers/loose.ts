@@ -20,10 +20,10 @@ export function numberIn(row: Loose, name: string): number | null {
   return typeof number === "number" && Number.isFinite(number) ? number : null;
 }
 
-/** 1, "true" and true. */
+/** 1 and true, also as texts. */
 export function flagIn(row: Loose, name: string): boolean {
   const value = row[name];
-  return value === true || value === 1 || value === "true";
+  return value === true || value === 1 || value === "1" || value === "true";
 }
 
 /** The texts of a list, also of a JSON text. */

@@ -4,6 +4,7 @@ import type { ImportOptions } from "../imports/import-options.ts";
 
 const sources: Readonly<Record<(typeof importProducts)[number], string>> = {
   litellm: "its config.yaml, its PostgreSQL database (--database), or both",
+  "new-api": "its database: a SQLite file, or a postgres:// or mysql:// address",
 };
 
 export function addImport(program: CliCommand): void {

@@ -53,6 +53,8 @@ async function readerOf(product: ImportProduct): Promise<ReadProduct> {
   switch (product) {
     case "litellm":
       return (await import("./read-litellm.ts")).readLiteLlm;
+    case "new-api":
+      return (await import("./read-new-api.ts")).readNewApi;
   }
 }
 

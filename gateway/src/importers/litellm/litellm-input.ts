@@ -1,4 +1,4 @@
-import type { PriceConfig } from "@sluice/contract/config-file";
+import type { ImportSources } from "../import-sources.ts";
 import { type Loose, objectIn, rowsIn, textIn } from "../loose.ts";
 import type { Notes } from "../notes.ts";
 import type { LiteLlmCipher } from "./cipher.ts";
@@ -21,13 +21,6 @@ export const liteLlmTables = [
 ] as const;
 
 export type LiteLlmTables = Readonly<Record<(typeof liteLlmTables)[number], readonly Loose[]>>;
-
-export interface ImportSources {
-  /** Price of a model in the price list; null: it is not there. */
-  readonly listPrice: (kind: string, upstreamModel: string) => PriceConfig | null;
-  /** Unix milliseconds. */
-  readonly now: number;
-}
 
 export interface LiteLlmInput extends ImportSources {
   /** config.yaml. */

@@ -4,9 +4,10 @@ import type { ModelType } from "#core/index.ts";
 import type { ImportedModel } from "#ports/index.ts";
 import { providerKind } from "#providers/index.ts";
 import { type Account, type Accounts, atAddress, kindOfVendor } from "../accounts.ts";
+import type { ImportSources } from "../import-sources.ts";
 import { isPresent, type Loose, numberIn, objectIn, rowsIn, textIn, textsIn } from "../loose.ts";
 import type { Notes } from "../notes.ts";
-import type { ImportSources, LiteLlmDeployment } from "./litellm-input.ts";
+import type { LiteLlmDeployment } from "./litellm-input.ts";
 
 interface Routing {
   readonly litellm: Loose;

@@ -1,6 +1,7 @@
 import type { BudgetConfig, LimitsConfig } from "@sluice/contract/config-file";
 import type { ImportedKey, ImportedUser, ImportedWorkspace } from "#ports/index.ts";
 import { limitsIn, periodOf, usdOf } from "../budgets.ts";
+import { emailIn } from "../emails.ts";
 import { flagIn, isPresent, type Loose, numberIn, objectIn, rowsIn, textIn, textsIn, timeIn } from "../loose.ts";
 import { lineOf, slugOf, UniqueNames } from "../names.ts";
 import type { Notes } from "../notes.ts";
@@ -75,8 +76,8 @@ const dashboardTeam = "litellm-dashboard";
 
 function emailOf(row: Loose, notes: Notes): readonly (readonly [string, string])[] {
   const id = textIn(row, "user_id") ?? "";
-  const email = textIn(row, "user_email")?.toLowerCase();
-  if (email !== undefined && /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email) && email.length <= 254) return [[id, email]];
+  const email = emailIn(row, "user_email");
+  if (email !== null) return [[id, email]];
   if (id !== "default_user_id")
     notes.add(`user ${id}`, "a user needs an email address; the keys are imported without an owner");
   return [];
