@@ -135,7 +135,8 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
         stored.answer(request) ??
         (request.method === "GET" ? answerModels(request, models) : null));
     const { status, body, headers = [] }: PlainAnswer = answer ?? { status: 404, body: notFound(request) };
-    await outlet.whole(status, [...jsonHeaders, ...headers], body);
+    const isTyped = headers.some(([name]) => name === "content-type");
+    await outlet.whole(status, isTyped ? headers : [...jsonHeaders, ...headers], body);
   }
 
   async function fetch(request: Request): Promise<Response> {

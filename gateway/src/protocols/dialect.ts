@@ -47,6 +47,8 @@ export interface RequestFacts {
   readonly requestsSearch?: boolean | undefined;
   /** Further models that the body names. */
   readonly namedModels?: readonly NamedModel[] | undefined;
+  /** A container of a tool may reach hosts. */
+  readonly opensNetwork?: true | undefined;
   /** For answers that may report no usage. */
   readonly estimatedUse?: UseEstimate | undefined;
   /** Pictures requested; 0 if the endpoint makes none. */

@@ -1,5 +1,6 @@
 import { Refusal } from "../dialect.ts";
 import { type JsonObject, objectOf, objectsOf, parseObject, stringOf } from "../json-body.ts";
+import type { HeaderRow } from "../outlet.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { openAiError } from "./openai-conventions.ts";
 import type { VendorFiles } from "./vendor-files.ts";
@@ -7,7 +8,24 @@ import type { VendorFiles } from "./vendor-files.ts";
 /** Conversations, containers, skills and vector stores of OpenAI's accounts, and skills of Anthropic's. */
 export interface StoredObjects {
   /** Returns null for requests to other endpoints. */
-  answer(request: SimulatorRequest): { readonly status: number; readonly body: string } | null;
+  answer(request: SimulatorRequest): StoredAnswer | null;
+}
+
+interface StoredAnswer {
+  readonly status: number;
+  readonly body: string;
+  readonly headers?: readonly HeaderRow[];
+}
+
+/** The bytes of a file or a skill. */
+class Content {
+  readonly type: string;
+  readonly text: string;
+
+  constructor(type: string, text: string) {
+    this.type = type;
+    this.text = text;
+  }
 }
 
 interface Stored {
@@ -43,7 +61,9 @@ export function createStoredObjects(files: VendorFiles): StoredObjects {
       const account = headers["x-api-key"] ?? headers["authorization"] ?? "";
       try {
         if (account === "") throw new Refusal(401, "You didn't provide an API key.");
-        return { status: 200, body: JSON.stringify(execute(request, account, match)) };
+        const answer = execute(request, account, match);
+        if (!(answer instanceof Content)) return { status: 200, body: JSON.stringify(answer) };
+        return { status: 200, body: answer.text, headers: [["content-type", answer.type]] };
       } catch (thrown) {
         const refusal = thrown instanceof Refusal ? thrown : new Refusal(400, "We could not parse the body.");
         return { status: refusal.status, body: openAiError(refusal, "") };
@@ -54,22 +74,31 @@ export function createStoredObjects(files: VendorFiles): StoredObjects {
   function execute(request: SimulatorRequest, account: string, match: RegExpExecArray): unknown {
     const [, collection = "", id, part, partId, rest] = match;
     if (id === undefined) return request.method === "POST" ? create(request, account, collection) : refuseMethod();
-    const found = stored.get(id);
+    const found = stored.get(id) ?? ofAnthropic(request, account, collection, id);
     if (found === undefined || found.account !== account || found.collection !== collection) {
       throw new Refusal(404, `No such object: ${id}`, { param: "id" });
     }
     if (part === undefined) return whole(request, found, id);
-    if (part === "content") return { content: "zip" };
+    if (part === "content") return new Content("application/zip", "zip");
     if (part === "search") return search(request, found);
     if (part === "file_batches" && partId !== undefined) return batch(found, partId, rest);
     if (partId === undefined) return request.method === "POST" ? add(request, found, part) : list(found);
     const one = found.parts.get(partId);
     if (one === undefined) throw new Refusal(404, `No such object: ${partId}`, { param: "id" });
-    if (rest === "content")
-      return collection === "vector_stores" ? page([{ type: "text", text: "text" }]) : { text: "bytes" };
+    if (rest === "content" && collection === "vector_stores") return page([{ type: "text", text: "text" }]);
+    if (rest === "content" && collection === "skills") return new Content("application/zip", "zip");
+    if (rest === "content") return new Content("application/octet-stream", contentOf(one));
     if (request.method !== "DELETE") return one;
     found.parts.delete(partId);
     return collection === "conversations" ? found.object : { id: partId, deleted: true };
+  }
+
+  /** A skill that every account of Anthropic has. */
+  function ofAnthropic({ method, headers }: SimulatorRequest, account: string, collection: string, id: string) {
+    if (collection !== "skills" || headers["anthropic-version"] === undefined || method !== "GET") return undefined;
+    if (!["pptx", "xlsx", "docx", "pdf"].includes(id)) return undefined;
+    const object = { id, type: "skill", source: "anthropic", display_title: id, latest_version: "20251013" };
+    return { account, collection, object, parts: new Map() };
   }
 
   function create(request: SimulatorRequest, account: string, collection: string): JsonObject {
@@ -196,6 +225,13 @@ export function createStoredObjects(files: VendorFiles): StoredObjects {
     throw new Refusal(405, "Not allowed.");
   }
 }
+
+/** As many bytes as the file has; its own bytes are not stored. */
+function contentOf(file: JsonObject): string {
+  return "x".repeat(Math.min(contentBytesMax, Number(file["bytes"] ?? 0)));
+}
+
+const contentBytesMax = 1024 * 1024;
 
 function keepPart(found: Stored, id: string, part: JsonObject): JsonObject {
   const owner = found.collection === "containers" ? { container_id: found.object["id"] } : {};

@@ -14,14 +14,14 @@ import { passBy } from "./pass-through.ts";
 export function vendorObjects(endpoint: ObjectEndpoint): Endpoint {
   return withKey(async (exchange, principal) => {
     const { dependencies, request, path, query, requestId } = exchange;
-    const { headers, signal } = request;
+    const { headers, signal, method } = request;
     const dialect = vendorDialect(headers);
     const vendor = dialect === anthropicMessages ? "anthropic" : "openai";
     const mayCall = grantOf(principal);
-    const objectRequest = { endpoint, principal, path, query, headers, vendor, mayCall, signal };
+    const objectRequest = { endpoint, method, principal, path, query, headers, vendor, mayCall, signal };
     const protocol = { ...endpointProtocols["pass-through"], dialect };
     const isList = objectCollections[endpoint.collection].list && !endpoint.path.includes("{");
-    if (isList && request.method === "GET") {
+    if (isList && method === "GET") {
       return answerOf(exchange, await dependencies.relay.listObjects(objectRequest, requestId, protocol), protocol);
     }
     let route: PassThroughRoute;

@@ -13,14 +13,14 @@ import {
   valueEnd,
 } from "../json/cursor.ts";
 import { skimArray, skimObject } from "../json/skim.ts";
-import { countOf, invalid, textOf } from "../json/value.ts";
+import { countOf, invalid, isObject, textOf } from "../json/value.ts";
 import { mayEscapeNames, walkMembers } from "../json/walk.ts";
 import { noServerTools, type ServerToolUse } from "../usage/reading.ts";
 import { geminiTools, hostedTools } from "../usage/unseen-costs.ts";
 import { readSmall } from "./members.ts";
 import type { OpenFacts, RequestBody } from "./request-body.ts";
 
-export type ToolFacts = Pick<RequestFacts, "serverTools" | "namedModels" | "hostedInput">;
+export type ToolFacts = Pick<RequestFacts, "serverTools" | "namedModels" | "hostedInput" | "opensNetwork">;
 
 /** The upstream's own tools that a call declares, and models named by tools. `places`: lists of tools or single tools in a checked body. */
 export function toolFacts(body: Uint8Array, ...places: readonly (Span | undefined)[]): ToolFacts {
@@ -28,6 +28,7 @@ export function toolFacts(body: Uint8Array, ...places: readonly (Span | undefine
   const models: string[] = [];
   let serverTools: ServerToolUse | undefined;
   let hostedInput: HostedInput | undefined;
+  let opensNetwork: true | undefined;
   for (const { start, end } of places.flatMap((place) => toolsAt(body, place))) {
     const members = skimObject(body, start, end, toolMembers);
     const member = (name: string): unknown => readSmall(body, members?.get(name));
@@ -45,16 +46,42 @@ export function toolFacts(body: Uint8Array, ...places: readonly (Span | undefine
         pictures: (hostedInput?.pictures ?? 0) + (tool.pictures ?? 0),
       };
     }
-    models.push(...modelsOf(asBuffer(body).subarray(start, end)));
+    const tool = asBuffer(body).subarray(start, end);
+    models.push(...modelsOf(tool));
+    if (!ownTools.has(textOf(member("type")) ?? "") && opensHosts(tool)) opensNetwork = true;
   }
   return {
     serverTools,
     hostedInput,
+    opensNetwork,
     namedModels: models.length === 0 ? undefined : models.map((model) => ({ param: "tools", model })),
   };
 }
 
-const noTools: ToolFacts = Object.freeze({ serverTools: undefined, hostedInput: undefined, namedModels: undefined });
+const noTools: ToolFacts = Object.freeze({
+  serverTools: undefined,
+  hostedInput: undefined,
+  namedModels: undefined,
+  opensNetwork: undefined,
+});
+
+/** Tools of the caller, whose schemas may have any member. */
+const ownTools: ReadonlySet<string> = new Set(["function", "custom", "namespace"]);
+
+/** A container without a policy, or with a disabled one, reaches no hosts. */
+function opensHosts(tool: Buffer): boolean {
+  if (!(tool.includes(networkMark) || mayEscapeNames(tool))) return false;
+  let isOpen = false;
+  walkMembers(tool, networkNames, (_name, start) => {
+    if (tool[start] === LOWER_N) return;
+    const policy = readSmall(tool, { start, end: valueEnd(tool, start) });
+    if (!isObject(policy) || policy["type"] !== "disabled") isOpen = true;
+  });
+  return isOpen;
+}
+
+const networkMark = Buffer.from('"network_policy"');
+const networkNames: ReadonlySet<string> = new Set(["network_policy"]);
 
 /** Adds the model named by a top-level object, such as a moderation setting. */
 export function addNamedModel(facts: OpenFacts, body: RequestBody, param: string): void {
@@ -102,6 +129,7 @@ const modelNames: ReadonlySet<string> = new Set(["model", "modelName", "model_na
 /** Most tools of an agent's request cannot match; this avoids walking them. */
 function mayDeclareTools(bytes: Buffer): boolean {
   if (geminiMarks.some((mark) => hasMember(bytes, mark)) || namesModel(bytes)) return true;
+  if (bytes.includes(networkMark)) return true;
   return typeMarks.some((mark) => {
     for (let at = bytes.indexOf(mark); at !== -1; at = bytes.indexOf(mark, at + mark.length)) {
       const quote = bytes.lastIndexOf(QUOTE, at);

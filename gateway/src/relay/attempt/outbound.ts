@@ -24,6 +24,7 @@ import {
 } from "#providers/index.ts";
 import type { Call } from "../call.ts";
 import type { Translator } from "../translation/translator.ts";
+import { checkNetwork } from "../vendor-objects/object-bodies.ts";
 import { checkObjects } from "./attempt-objects.ts";
 import { inlined, madeBy, mayNeedInlining, workOnBody } from "./body-work.ts";
 import type { AttemptParts } from "./call-tally.ts";
@@ -48,6 +49,7 @@ export function sendAttempt(
   addVendorVersions(headers, call);
   dropThreadBetas(headers, attempt);
   checkObjects(dependencies, call, provider);
+  if (call.facts.opensNetwork === true && !match.translated) checkNetwork(provider, "tools");
   const governing = governingOf(attempt);
   const form = translator === null && !(call.body instanceof Uint8Array) ? call.body : null;
   headers["content-type"] = form?.contentType ?? "application/json";

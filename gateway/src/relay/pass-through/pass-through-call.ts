@@ -63,6 +63,8 @@ interface OwnedRoute {
   readonly object: UpstreamObject | null;
   /** The name of the workspace's file in the path, with the name of the account's copy that replaces it. */
   readonly fileNames: ReadonlyMap<string, string>;
+  /** The vendor's own object, which every account may read. */
+  readonly isPublic: boolean;
 }
 
 /**

@@ -21,6 +21,7 @@ import type { PassThroughCall, PassThroughField, PassThroughRoute } from "./pass
  */
 export async function checkCallObjects(dependencies: RelayDependencies, passed: PassThroughCall): Promise<void> {
   const { call, route, isRead, method, body } = passed;
+  if (route.owned?.isPublic === true) return;
   if (route.owned !== undefined) {
     const named = unreadObjects(passed);
     await checkObjectBody(dependencies, passed, named);

@@ -1,4 +1,4 @@
-import { bounds, Failure, storedFileId } from "#core/index.ts";
+import { bounds, Failure, type Provider, storedFileId } from "#core/index.ts";
 import { isObject, type JsonObject, type NamedObject, parseObject } from "#protocols/index.ts";
 import { fileApiOf, passesMember } from "#providers/index.ts";
 import { guessInput } from "../attempt/hold.ts";
@@ -20,11 +20,16 @@ export async function checkObjectBody(
   if (route.owned?.endpoint.collection !== "containers" || !(body instanceof Uint8Array)) return;
   const policy = parseObject(new TextDecoder().decode(body))?.["network_policy"];
   if (policy === undefined || policy === null || (isObject(policy) && policy["type"] === "disabled")) return;
-  if (passesMember(route.provider, "network_policy")) return;
+  checkNetwork(route.provider, "network_policy");
+}
+
+/** Throws Failure if the containers of this account may not reach hosts. */
+export function checkNetwork(provider: Provider, param: string): void {
+  if (passesMember(provider, "network_policy")) return;
   throw new Failure(
     "invalid_request",
     "Containers reach no network here: leave network_policy out, or ask the gateway's operator for it.",
-    { param: "network_policy" },
+    { param, retry: "other" },
   );
 }
 

@@ -16,6 +16,7 @@ import { type ObjectEndpoint, objectCollections } from "./object-endpoints.ts";
 /** A request for an object that a vendor stores. */
 export interface ObjectRequest {
   readonly endpoint: ObjectEndpoint;
+  readonly method: string;
   readonly principal: Principal;
   /** As the caller wrote it, from `/v1` on. */
   readonly path: string;
@@ -40,11 +41,18 @@ export async function objectRoute(dependencies: RelayDependencies, request: Obje
   const accounts = accountsFor(dependencies, request);
   let provider: Provider;
   let object: UpstreamObject | null = null;
-  if (id === null) provider = accountOfNew(accounts, request);
+  const isPublic = id !== null && isVendorsOwn(request, id);
+  if (id === null || isPublic) provider = accountOfNew(accounts, request);
   else ({ provider, object } = await accountOf(dependencies, accounts, request, id));
   const { sentPath, fileNames } = await replaceFileInPath(dependencies, request, provider);
   const route = passThroughRoute(dependencies, provider.id, sentPath, query);
-  return { ...route, isShared: true, owned: { endpoint, object, fileNames } };
+  return { ...route, isShared: true, owned: { endpoint, object, fileNames, isPublic } };
+}
+
+/** A skill of Anthropic's own, such as `pptx`, which every account has and can only read. The ids of all others begin with `skill_`. */
+function isVendorsOwn({ endpoint, method, vendor }: ObjectRequest, id: string): boolean {
+  const isSkill = endpoint.collection === "skills" && vendor === "anthropic";
+  return isSkill && method === "GET" && /^[a-z][a-z0-9-]{0,63}$/.test(id);
 }
 
 /** Vector stores name their files by the ids of the account's copies. Throws Failure. */

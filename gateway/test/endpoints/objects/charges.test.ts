@@ -112,6 +112,33 @@ test("a container may not reach a network, and the account of a new object must 
   ).toBe(200);
 });
 
+test.each([
+  {
+    type: "code_interpreter",
+    container: { type: "auto", network_policy: { type: "allowlist", allowed_domains: ["a.b"] } },
+  },
+  {
+    type: "shell",
+    environment: { type: "container_auto", network_policy: { type: "allowlist", allowed_domains: [] } },
+  },
+  { type: "shell", environment: { type: "container_auto", network_policy: "allowlist" } },
+])("a container of a tool may not reach a network either: %j", async (tool) => {
+  const body = { model: "openai", input: "hi", tools: [tool] };
+  const refused = await errorOf(await gateway.post("/v1/responses", body));
+  expect(refused).toMatchObject({ status: 400, code: "invalid_request", param: "tools" });
+  const escaped = JSON.stringify(body).replace("network_policy", "network\\u005fpolicy");
+  expect((await gateway.post("/v1/responses", escaped)).status).toBe(400);
+  const added = { ...body, tools: [], input: [{ type: "additional_tools", tools: [tool] }] };
+  expect((await gateway.post("/v1/responses", added)).status).toBe(400);
+});
+
+test("a disabled network policy, and a function's parameter of that name, are accepted", async () => {
+  const disabled = { type: "code_interpreter", container: { type: "auto", network_policy: { type: "disabled" } } };
+  const parameters = { type: "object", properties: { network_policy: { type: "string" } } };
+  const tools = [disabled, { type: "function", name: "open", parameters, strict: false }];
+  expect((await gateway.post("/v1/responses", { model: "openai", input: "hi", tools })).status).toBe(200);
+});
+
 test("a response that continues a conversation is held with what was put into the conversation", async () => {
   const text = "word ".repeat(4_000);
   const long = await create("/v1/conversations", { items: [{ type: "message", role: "user", content: text }] });

@@ -61,6 +61,8 @@ test("containers: a list has the workspace's own, and a file is the account's co
   expect(await idsOf(client.containers.list({ limit: 1 }))).toEqual([second.id, container.id]);
   const made = await client.containers.files.create(container.id, { file: new File(["x"], "x.txt") });
   expect(made.path).toBe("/mnt/data/x.txt");
+  const content = await client.containers.files.content.retrieve(made.id, { container_id: container.id });
+  expect([content.headers.get("content-type"), await content.text()]).toEqual(["application/octet-stream", "x"]);
   await client.containers.files.create(container.id, { file_id: file.id });
   expect((await idsOf(client.containers.files.list(container.id))).length).toBe(3);
   expect(await statusOf(stranger.containers.files.list(container.id))).toBe(404);
@@ -86,6 +88,16 @@ test("skills of OpenAI", async () => {
   expect(await client.skills.update(skill.id, { default_version: "1" })).toMatchObject({ default_version: "1" });
   await client.skills.delete(skill.id);
   expect(await statusOf(client.skills.retrieve(skill.id))).toBe(404);
+});
+
+test("the skills that Anthropic provides can be read by every workspace, and not changed", async () => {
+  for (const client of [claude(), claude(strangerKey)]) {
+    expect(await client.skills.retrieve("pptx")).toMatchObject({ id: "pptx", source: "anthropic" });
+  }
+  expect(await statusOf(claude().skills.delete("pptx"))).toBe(404);
+  expect(await statusOf(claude().skills.retrieve("no-such-skill"))).toBe(404);
+  expect(await statusOf(openAi().skills.retrieve("pptx"))).toBe(404);
+  expect(await statusOf(claude(powerlessKey).skills.retrieve("pptx"))).toBe(404);
 });
 
 test("skills of Anthropic, at the same paths", async () => {
