@@ -49,10 +49,14 @@ export const rehearsedChangeSchema = z
       .optional()
       .describe("Limits of people in their workspaces."),
     models: z
-      .array(modelSchema.pick({ name: true, price: true }))
+      .array(
+        modelSchema
+          .pick({ name: true, price: true, deployments: true, fallbacks: true })
+          .partial({ deployments: true }),
+      )
       .max(10_000)
       .optional()
-      .describe("Prices of models. Administrators only."),
+      .describe("Prices, deployments and fallbacks of models. Administrators only."),
   })
   .describe("A part of a config file. Fields that are left out do not change.");
 

@@ -26,8 +26,6 @@ export const rehearsalUnknowns = [
   "vendor_costs",
   "other_upstreams",
   "health_unknown",
-  "bodies_not_captured",
-  "checks_not_run",
 ] as const;
 
 const nanoUsd = z

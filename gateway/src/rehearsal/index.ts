@@ -1,6 +1,6 @@
 /**
- * rehearsal: the effect that a change of limits, budgets, grants and prices would have had on past calls. A job reads the ledger's entries of a
- * period in order and replays them through admission, grants and settlement, on a pretend clock, in a separate thread.
+ * rehearsal: the effect that a change of limits, budgets, grants, prices and routes would have had on past calls. A job reads the ledger's entries of a
+ * period in order and replays them through admission, grants, routing and settlement, on a pretend clock, in a separate thread.
  *
  * Promises: the running gateway is not touched, and nothing is written except the job's row. A job is visible to its owner alone, runs
  * in one process, can be canceled from each, and expires after a day. If its process ends, or the database is down for long, it fails.

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ConfigFile, RehearsedChange } from "@sluice/contract";
+import type { LedgerEntry } from "#core/index.ts";
 import { seededChance } from "../simulation/seeded-chance.ts";
 import { openRehearsalFixture } from "./rehearsal-fixture.ts";
 import { requestIdOf, runTraffic, type TrafficCall } from "./traffic-run.ts";
@@ -22,10 +23,13 @@ const keys = ["ada-laptop", "ci", "nightly", "tests"].map((name, index) => ({
 }));
 
 const config: ConfigFile = {
-  providers: [{ id: "up", kind: "openai-compatible", base_url: "https://upstream.example/v1" }],
+  providers: ["up", "spare"].map((id) => ({
+    ...{ id, kind: "openai-compatible", base_url: `https://${id}.example/v1` },
+  })),
   models: ["large", "small"].map((name, index) => ({
     name,
     deployments: [{ provider: "up" }],
+    fallbacks: index === 0 ? ["small"] : [],
     price: { input: 2 - index, output: 20 - 12 * index },
   })),
   workspaces: [{ slug: "acme", budget: wide, groups: groups.map((name) => ({ name, budget: wide })), keys }],
@@ -64,8 +68,11 @@ function changeOf(seed: number): RehearsedChange {
     budget: { usd: 0.05 + chance.unit() * 0.4, period: chance.unit() < 0.5 ? "day" : "week" } as const,
   });
   return {
-    // At twice the price, a reservation is exactly twice as much.
-    ...chosen({ models: [{ name: "small", price: { input: 2, output: 16 } }] }),
+    models: [
+      // At twice the price, a reservation is exactly twice as much.
+      { name: "small", ...chosen({ price: { input: 2, output: 16 } }) },
+      { name: "large", ...chosen(routesOf(chance.unit())) },
+    ],
     workspaces: [
       {
         slug: "acme",
@@ -82,6 +89,13 @@ function changeOf(seed: number): RehearsedChange {
       },
     ],
   };
+}
+
+/** Another provider first; or none at all, so that the fallback answers. */
+function routesOf(unit: number) {
+  const up = { provider: "up", priority: 2 };
+  if (unit < 0.5) return { deployments: [up, { provider: "spare", priority: 1 }] };
+  return { deployments: [{ ...up, enabled: false }] };
 }
 
 function changed(change: RehearsedChange): ConfigFile {
@@ -126,6 +140,8 @@ describe.each(["sqlite", "postgres"] as const)("a rehearsal on %s", (kind) => {
       expect(predicted.recorded_nano_usd).toBe(String(sum(before.entries)));
       expect(predicted.rehearsed_nano_usd).toBe(String(sum(after.entries)));
       expect(predicted.refused_anyway).toBe(0);
+      const moved = predicted.moved.map(({ from, to, calls }) => [`${from.model} ${from.provider}`, to, calls]);
+      expect(moved).toEqual(movedBetween(before.entries, after.entries));
     },
   );
 });
@@ -135,6 +151,19 @@ function rulesOf(rules: readonly { limit: string; scope: string; scope_id: strin
     return [limit === "models" ? "models" : `${limit} ${scope} ${scope_id}`, calls];
   });
   return Object.fromEntries(named);
+}
+
+/** Answered calls that differ in model or provider. */
+function movedBetween(before: readonly LedgerEntry[], after: readonly LedgerEntry[]) {
+  const later = new Map(after.map((entry) => [entry.requestId, entry]));
+  const counts: Record<string, number> = {};
+  for (const { requestId, model, provider } of before) {
+    const now = later.get(requestId);
+    if (now === undefined || (now.model === model && now.provider === provider)) continue;
+    const name = JSON.stringify([`${model} ${provider}`, { model: now.model, provider: now.provider }]);
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return Object.entries(counts).map(([name, count]) => [...JSON.parse(name), count]);
 }
 
 function countsOf(names: Iterable<string>): Readonly<Record<string, number>> {

@@ -1,6 +1,9 @@
 import type { Model, PriceVersion } from "#core/index.ts";
 import type { ScopeChange } from "./scope-change.ts";
 
+/** Models before the change, by name. */
+export type ChangedRoutes = ReadonlyMap<string, Model>;
+
 /** A change by ids instead of names, as plain values that a thread can receive. */
 export interface RehearsedChanges {
   readonly workspaces: ReadonlyMap<string, ScopeChange>;
@@ -10,6 +13,8 @@ export interface RehearsedChanges {
   readonly people: ReadonlyMap<string, ScopeChange & { readonly label: string }>;
   /** All models, with the change. Their providers have no secrets. */
   readonly models: ReadonlyMap<string, Model>;
+  /** Models with other deployments or fallbacks, as they are now. */
+  readonly routes: ChangedRoutes;
   /** Changed prices, by model. */
   readonly prices: ReadonlyMap<string, PriceVersion>;
 }

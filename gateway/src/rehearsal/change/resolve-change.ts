@@ -17,7 +17,7 @@ type WorkspaceChange = NonNullable<RehearsedChange["workspaces"]>[number];
 /** Finds what the names of a change mean. Throws `invalid_request` with the path of the first name that is unknown or repeated. */
 export async function resolveChange(
   change: RehearsedChange,
-  configSnapshot: Pick<ConfigSnapshot, "workspaces" | "groups" | "models">,
+  configSnapshot: Pick<ConfigSnapshot, "workspaces" | "groups" | "models" | "providers">,
   database: Database,
 ): Promise<ResolvedChange> {
   const workspaces = new Map<string, ScopeChange>();

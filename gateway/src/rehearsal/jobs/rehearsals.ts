@@ -1,5 +1,5 @@
 import type { Rehearsal } from "@sluice/contract/console";
-import type { ConfigSnapshot, Provider } from "#core/index.ts";
+import type { ConfigSnapshot, Model, Provider } from "#core/index.ts";
 import type { Observer } from "#ports/index.ts";
 import { type Database, type DatabasePlace, threadPlace } from "#storage/in-thread.ts";
 import { OrderThread } from "#system/index.ts";
@@ -114,13 +114,19 @@ const noProgress = { entries: 0, progress: 0, isOver: false };
 function orderOf(
   changes: RehearsedChanges,
   span: Pick<RehearsalOrder, "from" | "to" | "workspaceIds">,
-  { workspaces, groups }: ConfigSnapshot,
+  { workspaces, groups, models: current }: ConfigSnapshot,
 ): RehearsalOrder {
-  const models = [...changes.models].map(([name, model]) => {
+  const { models, routes } = changes;
+  const bare = { models: bareModels(models), routes: bareModels(routes) };
+  return { ...span, changes: { ...changes, ...bare }, config: { workspaces, groups, models: bareModels(current) } };
+}
+
+function bareModels(models: ReadonlyMap<string, Model>): ReadonlyMap<string, Model> {
+  const bare = [...models].map(([name, model]) => {
     const deployments = model.deployments.map((each) => ({ ...each, provider: withoutSecrets(each.provider) }));
     return [name, { ...model, deployments }] as const;
   });
-  return { ...span, changes: { ...changes, models: new Map(models) }, config: { workspaces, groups } };
+  return new Map(bare);
 }
 
 function withoutSecrets(provider: Provider): Provider {

@@ -3,6 +3,7 @@ import type { PastEntry } from "#storage/in-thread.ts";
 import type { Caller } from "./callers.ts";
 import type { Figures } from "./figures.ts";
 import type { Refusal } from "./refusal.ts";
+import type { Move, Route } from "./route.ts";
 
 /** A call of the past: one attempt or several. */
 export class PastCall {
@@ -15,6 +16,9 @@ export class PastCall {
   /** undefined: it has not begun; null: it was refused. */
   permit: Permit | null | undefined;
   refusal: Refusal | null = null;
+  /** Where it would have gone instead; null: as recorded. */
+  route: Route | null = null;
+  move: Move | null = null;
   /** Attempts that have not ended. */
   running = 0;
   /** Used by the attempts that ended. */

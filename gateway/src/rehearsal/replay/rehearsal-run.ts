@@ -5,10 +5,12 @@ import { Admission } from "#limits/index.ts";
 import { type Database, hourMs, pastEntries, prunedBefore } from "#storage/in-thread.ts";
 import type { RehearsedChanges } from "../change/rehearsed-changes.ts";
 import { Callers } from "./callers.ts";
+import { Holds } from "./holds.ts";
 import { namedResult } from "./named-result.ts";
 import { Replay } from "./replay.ts";
 import { ReplayClock } from "./replay-clock.ts";
 import { Repricing } from "./repricing.ts";
+import { Rerouting } from "./rerouting.ts";
 import { spentBefore } from "./spent-before.ts";
 import { RehearsalTally } from "./tally.ts";
 
@@ -21,7 +23,7 @@ export interface RehearsalOrder {
   readonly workspaceIds: readonly string[] | null;
   readonly changes: RehearsedChanges;
   /** The current configuration. */
-  readonly config: Pick<ConfigSnapshot, "workspaces" | "groups">;
+  readonly config: Pick<ConfigSnapshot, "workspaces" | "groups" | "models">;
 }
 
 export interface RehearsalProgress {
@@ -43,6 +45,7 @@ export class RehearsalRun {
   readonly #callers: Callers;
   readonly #repricing: Repricing;
   readonly #tally: RehearsalTally;
+  readonly #rerouting: Rerouting;
   readonly #replay: Replay;
   readonly #admission: Admission;
   #after: { readonly at: number; readonly id: string } | null = null;
@@ -62,10 +65,12 @@ export class RehearsalRun {
       clock,
       spending: spentBefore(database, this.#startMs),
     });
-    this.#replay = new Replay({
-      ...{ admission: this.#admission, clock, callers: this.#callers, tally: this.#tally },
-      ...{ models: order.changes.models, repricing: this.#repricing, countFrom: order.from },
-    });
+    this.#rerouting = new Rerouting(order.changes.models, order.changes.routes, clock);
+    const holds = new Holds(order.config.models, order.changes.models, this.#repricing);
+    const { models } = order.changes;
+    const parts = { callers: this.#callers, repricing: this.#repricing, rerouting: this.#rerouting, holds };
+    const replayed = { admission: this.#admission, clock, tally: this.#tally, countFrom: order.from };
+    this.#replay = new Replay({ ...parts, ...replayed, models });
   }
 
   /** Replays the next page. */
@@ -92,6 +97,7 @@ export class RehearsalRun {
   async result(): Promise<RehearsalResult> {
     const { reading } = this.#database;
     if (this.#order.from < (await prunedBefore(reading))) this.#tally.unknown("entries_deleted", 0);
+    if (this.#rerouting.unhealthyCalls > 0) this.#tally.unknown("health_unknown", this.#rerouting.unhealthyCalls);
     this.#admission.close();
     return await namedResult(reading, this.#tally.result());
   }

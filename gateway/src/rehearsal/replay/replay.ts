@@ -3,10 +3,12 @@ import type { Admission, Estimate, Money, Permit } from "#limits/index.ts";
 import type { PastEntry } from "#storage/in-thread.ts";
 import { AttemptEnds } from "./attempt-ends.ts";
 import type { Callers } from "./callers.ts";
+import type { Holds } from "./holds.ts";
 import { PastCall } from "./past-call.ts";
 import { type Refusal, refusalOf } from "./refusal.ts";
 import type { ReplayClock } from "./replay-clock.ts";
-import type { Repriced, Repricing } from "./repricing.ts";
+import type { Repricing } from "./repricing.ts";
+import type { Rerouting } from "./rerouting.ts";
 import type { RehearsalTally } from "./tally.ts";
 
 interface ReplayOptions {
@@ -14,7 +16,9 @@ interface ReplayOptions {
   readonly clock: ReplayClock;
   readonly callers: Callers;
   readonly models: ReadonlyMap<string, Model>;
+  readonly holds: Holds;
   readonly repricing: Repricing;
+  readonly rerouting: Rerouting;
   readonly tally: RehearsalTally;
   /** Calls that began before are replayed, so that rates and running calls are right, but not counted. */
   readonly countFrom: number;
@@ -94,21 +98,26 @@ export class Replay {
 
   /** A promise only where admission has one: at the first use of a budget, and for refusals. */
   #begin(call: PastCall): Promise<void> | null {
-    const { admission, tally } = this.#options;
+    const { admission, tally, rerouting } = this.#options;
     const { first, caller } = call;
     const { principal } = caller;
     tally.began(call);
     if (call.isCounted && caller.isDeleted) tally.unknown("keys_deleted");
-    const denied = caller.deniedBy(first.requestedModel);
-    if (denied !== null) {
-      this.#refuse(call, denied);
+    const routing = caller.deniedBy(first.requestedModel) ?? rerouting.of(call);
+    if (routing !== "recorded" && "limit" in routing) {
+      this.#refuse(call, routing);
       return null;
     }
+    if (routing !== "recorded") call.route = routing;
     const refused = (thrown: unknown): void => this.#refuse(call, refusalOf(thrown, principal.scopes));
     try {
       const permit = admission.admit(principal, this.#estimateOf(call), first.requestId);
-      if (permit instanceof Promise) return permit.then((granted) => this.#admit(call, granted), refused);
-      this.#admit(call, permit);
+      const admit = (granted: Permit): void => {
+        if (call.route !== null) tally.moved(call, call.route);
+        this.#admit(call, granted);
+      };
+      if (permit instanceof Promise) return permit.then(admit, refused);
+      admit(permit);
     } catch (thrown) {
       refused(thrown);
     }
@@ -135,13 +144,18 @@ export class Replay {
   }
 
   #end(call: PastCall, entry: PastEntry): void {
-    const { admission, tally } = this.#options;
+    const { admission, tally, rerouting } = this.#options;
     const { permit } = call;
     call.running--;
-    call.tokens += entry.tokens;
+    const lack = permit === null || call.route !== null ? null : rerouting.lacks(call, entry);
+    if (lack !== null) {
+      call.refusal ??= lack;
+      tally.refused(call, lack);
+    }
+    call.tokens += lack === null ? entry.tokens : 0;
     if (permit === null || permit === undefined) tally.cost(call, entry, 0);
     else {
-      const cost = this.#costOf(call, permit, entry);
+      const cost = lack === null ? this.#costOf(call, permit, entry) : 0;
       const { workspace, group, key, person } = call.caller.principal;
       admission.settled({
         ...{ attemptId: entry.attemptId, at: entry.at, costNanoUsd: cost },
@@ -157,7 +171,7 @@ export class Replay {
   /** A stream ends early when its money is used up. That is judged at its end. */
   #costOf(call: PastCall, permit: Permit, entry: PastEntry): number {
     const { tally, repricing } = this.#options;
-    const { cost, by } = repricing.of(entry);
+    const { cost, by } = call.route === null ? repricing.of(entry) : repricing.routed(call.route, entry);
     if (by === "vendor" && call.isCounted) tally.unknown("vendor_costs");
     if (entry.priceVersion === null && entry.tokens > 0 && by === "record" && call.isCounted) tally.unknown("unpriced");
     if (!entry.isStream || cost <= permit.held) return cost;
@@ -182,9 +196,7 @@ export class Replay {
 
   #moneyOf(call: PastCall): Money {
     const { first, isCounted } = call;
-    const repriced = this.#options.repricing.of(first);
-    const most = holdOf(first, repriced);
-    const isEstimated = first.reservedNanoUsd === 0 || repriced.by === "price";
+    const { nanoUsd: most, isEstimated } = this.#options.holds.of(first);
     if (isCounted && isEstimated && most > 0) this.#options.tally.unknown("holds_estimated");
     const price = this.#options.models.get(first.model)?.price ?? null;
     if (!first.isStream || price === null) return { most, least: most };
@@ -192,12 +204,6 @@ export class Replay {
     const input = { text: first.inputEstimate, image: 0, audio: 0 };
     return { most, least: Math.min(most, costAtMost(prices, { input, output: bounds.budgetOutputTokensMin })) };
   }
-}
-
-/** Without a reservation, the cost. At another price, the reservation changes as the cost does. */
-function holdOf({ reservedNanoUsd: reserved, costNanoUsd: recorded }: PastEntry, { cost }: Repriced): number {
-  if (reserved === 0 || recorded === 0) return Math.max(reserved, cost);
-  return cost === recorded ? reserved : Math.ceil((reserved * cost) / recorded);
 }
 
 /** A later attempt begins within this time after the end of the one before. */

@@ -13,6 +13,7 @@ import {
 } from "#core/index.ts";
 import { priceTermsOf } from "#providers/index.ts";
 import { type Connection, type PastEntry, usageOf } from "#storage/in-thread.ts";
+import type { Route } from "./route.ts";
 
 /** What an attempt would have cost. */
 export interface Repriced {
@@ -67,7 +68,12 @@ export class Repricing {
       : { cost: this.at(price, entry), by: "price" };
   }
 
-  /** The cost at this price. */
+  /** The cost of an attempt at another deployment, for the recorded usage. */
+  routed({ model, deployment }: Route, entry: PastEntry): Repriced {
+    const cost = model.price === null ? 0 : this.at(model.price, entry, deployment.provider.id);
+    return { cost, by: "price" };
+  }
+
   at(price: PriceVersion, entry: PastEntry, provider = entry.provider): number {
     const terms = this.#terms.get(provider) ?? usualTerms;
     const served = servedOf(entry.served, price, terms);

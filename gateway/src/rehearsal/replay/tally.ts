@@ -5,6 +5,7 @@ import { ExactSum } from "./exact-sum.ts";
 import { Figures } from "./figures.ts";
 import type { PastCall } from "./past-call.ts";
 import { type Refusal, ruleName } from "./refusal.ts";
+import { Move, type Route } from "./route.ts";
 
 export type Unknown = (typeof rehearsalUnknowns)[number];
 type RefusedCall = RehearsalResult["requests"][number];
@@ -47,6 +48,7 @@ export class RehearsalTally {
   readonly #models = new Map<string, Figures>();
   readonly #hours = new Map<number, Figures>();
   readonly #unknown = new Map<Unknown, number>();
+  readonly #moves = new Map<string, Move>();
   readonly #requests: RefusedCall[] = [];
   #refusedAnyway = 0;
   #streamsEnded = 0;
@@ -69,7 +71,8 @@ export class RehearsalTally {
     const rule = this.#rules.get(name) ?? new RuleFigures(refusal, at);
     rule.calls++;
     this.#rules.set(name, rule);
-    if (!this.#changedRules.has(name)) {
+    // Only a change takes deployments away.
+    if (!this.#isChanged(refusal)) {
       this.#refusedAnyway++;
       return;
     }
@@ -88,10 +91,23 @@ export class RehearsalTally {
       figures.recorded.add(recorded);
       figures.rehearsed.add(rehearsed);
     }
+    call.move?.recorded.add(recorded);
+    call.move?.rehearsed.add(rehearsed);
     if (call.refusal === null) return;
-    const name = ruleName(call.refusal);
-    this.#rules.get(name)?.recorded.add(recorded);
-    if (this.#changedRules.has(name)) this.#refusedCosts.add(recorded);
+    this.#rules.get(ruleName(call.refusal))?.recorded.add(recorded);
+    if (this.#isChanged(call.refusal)) this.#refusedCosts.add(recorded);
+  }
+
+  moved(call: PastCall, { model, deployment }: Route): void {
+    if (!call.isCounted) return;
+    const { first } = call;
+    const from = { model: first.model, provider: first.provider };
+    const to = { model: model.name, provider: deployment.provider.id };
+    const name = JSON.stringify([from, to]);
+    call.move = this.#moves.get(name) ?? new Move(from, to);
+    call.move.calls++;
+    this.#moves.set(name, call.move);
+    this.unknown("other_upstreams");
   }
 
   streamEnded(call: PastCall): void {
@@ -105,6 +121,7 @@ export class RehearsalTally {
   result(): Unnamed {
     const { calls, refused, recorded, rehearsed, costs } = this.#total;
     if (refused > 0) this.unknown("callers_react", refused);
+    if ([...this.#changedRules].some((name) => name.startsWith("tpm "))) this.unknown("tokens_forecast", calls);
     const difference = rehearsed.value - recorded.value;
     const refusedAll = [...this.#rules.values()].reduce((sum, rule) => sum + rule.recorded.value, 0n);
     const people = byRefused([...this.#people].filter(([, figures]) => figures.refused > 0));
@@ -120,9 +137,9 @@ export class RehearsalTally {
       rules: [...this.#rules.entries()]
         .toSorted(([, one], [, other]) => other.calls - one.calls)
         .slice(0, rowsMax)
-        .map(([name, rule]) => ({
+        .map(([, rule]) => ({
           ...ruleFields(rule.refusal),
-          ...{ changed: this.#changedRules.has(name), calls: rule.calls, first_at: rule.firstAt },
+          ...{ changed: this.#isChanged(rule.refusal), calls: rule.calls, first_at: rule.firstAt },
           recorded_nano_usd: String(rule.recorded.value),
         })),
       people_touched: people.length,
@@ -148,11 +165,21 @@ export class RehearsalTally {
       first: this.#requests[0] ?? null,
       worst: this.#worst,
       requests: this.#requests,
-      moved: [],
+      moved: [...this.#moves.values()]
+        .toSorted((one, other) => other.calls - one.calls)
+        .slice(0, rowsMax)
+        .map(({ from, to, calls: count, recorded: before, rehearsed: after }) => ({
+          ...{ from, to, calls: count },
+          ...{ recorded_nano_usd: String(before.value), rehearsed_nano_usd: String(after.value) },
+        })),
       unknown: [...this.#unknown]
         .toSorted(([, one], [, other]) => other - one)
         .map(([code, count]) => ({ code, calls: count })),
     };
+  }
+
+  #isChanged(refusal: Refusal): boolean {
+    return refusal.limit === "deployments" || this.#changedRules.has(ruleName(refusal));
   }
 
   #figuresOf(call: PastCall): readonly Figures[] {

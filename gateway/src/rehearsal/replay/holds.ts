@@ -1,0 +1,60 @@
+import type { Model } from "#core/index.ts";
+import type { PastEntry } from "#storage/in-thread.ts";
+import type { Repricing } from "./repricing.ts";
+
+type Models = ReadonlyMap<string, Model>;
+
+export interface PastHold {
+  readonly nanoUsd: number;
+  /** It is not what the call reserved then. */
+  readonly isEstimated: boolean;
+}
+
+/**
+ * The money that past calls would reserve. A live call reserves its cost at the most expensive model that may answer it, so at other
+ * prices and fallbacks the recorded reservation changes as the highest cost of the recorded usage does.
+ */
+export class Holds {
+  readonly #before: Models;
+  readonly #after: Models;
+  readonly #repricing: Repricing;
+  /** By requested model: the models before and after the change; null: the change does not concern them. */
+  readonly #pairs = new Map<string, readonly [before: readonly Model[], after: readonly Model[]] | null>();
+
+  constructor(before: Models, after: Models, repricing: Repricing) {
+    this.#before = before;
+    this.#after = after;
+    this.#repricing = repricing;
+  }
+
+  of(entry: PastEntry): PastHold {
+    const { reservedNanoUsd: reserved, requestedModel } = entry;
+    if (reserved === 0) return { nanoUsd: this.#repricing.of(entry).cost, isEstimated: true };
+    let pair = this.#pairs.get(requestedModel);
+    if (pair === undefined) {
+      pair = this.#pairOf(requestedModel);
+      this.#pairs.set(requestedModel, pair);
+    }
+    if (pair === null) return { nanoUsd: reserved, isEstimated: false };
+    const [before, after] = pair.map((models) => this.#mostOf(models, entry)) as [number, number];
+    if (before === after || before === 0) return { nanoUsd: reserved, isEstimated: before !== after };
+    return { nanoUsd: Math.ceil((reserved * after) / before), isEstimated: true };
+  }
+
+  #pairOf(name: string): readonly [readonly Model[], readonly Model[]] | null {
+    const before = callable(this.#before, name);
+    const after = callable(this.#after, name);
+    const isSame = before.length === after.length && before.every((model, at) => model.price === after[at]?.price);
+    return isSame ? null : [before, after];
+  }
+
+  #mostOf(models: readonly Model[], entry: PastEntry): number {
+    return Math.max(0, ...models.map(({ price }) => (price === null ? 0 : this.#repricing.at(price, entry))));
+  }
+}
+
+/** A model and its fallbacks. */
+export function callable(models: Models, name: string): readonly Model[] {
+  const model = models.get(name);
+  return model === undefined ? [] : [model, ...model.fallbacks.flatMap((each) => models.get(each) ?? [])];
+}

@@ -1,0 +1,136 @@
+import { type Deployment, Failure, type Model } from "#core/index.ts";
+import type { Chance, Clock, Observer } from "#ports/index.ts";
+import { Router } from "#routing/index.ts";
+import type { PastEntry } from "#storage/in-thread.ts";
+import type { ChangedRoutes } from "../change/rehearsed-changes.ts";
+import { callable } from "./holds.ts";
+import type { PastCall } from "./past-call.ts";
+import type { Refusal } from "./refusal.ts";
+import type { Route } from "./route.ts";
+
+/** `recorded`: the same as then. */
+type Routing = Route | Refusal | "recorded";
+
+/**
+ * Chooses the first deployment of past calls again, with the router of live calls, if the change concerns their model. All deployments
+ * count as healthy. A choice by weight is the recorded one, unless the weights moved its part: so no more calls move than have to.
+ */
+export class Rerouting {
+  readonly #models: ReadonlyMap<string, Model>;
+  readonly #before: ChangedRoutes;
+  readonly #router: Router;
+  readonly #chance = new ChosenUnit();
+  /** Models that a requested one may use: itself and its fallbacks. */
+  /** Counted calls that another deployment answered then, because the usual one was unhealthy. */
+  unhealthyCalls = 0;
+  readonly #named = new Map<string, readonly Model[]>();
+
+  constructor(models: ReadonlyMap<string, Model>, before: ChangedRoutes, clock: Clock) {
+    this.#models = models;
+    this.#before = before;
+    this.#router = new Router({ clock, chance: this.#chance, observer: silent });
+  }
+
+  of({ first, caller, isCounted }: PastCall): Routing {
+    const { requestedModel } = first;
+    if (first.endpoint === "pass-through" || !this.#concerns(requestedModel)) return "recorded";
+    const granted = this.#modelsOf(requestedModel).filter(({ name }) => caller.deniedBy(name) === null);
+    const usual = this.#before.get(requestedModel) ?? this.#models.get(requestedModel);
+    if (usual !== undefined && !isUsualFirst(usual, first) && offers(granted, first)) {
+      if (isCounted) this.unhealthyCalls++;
+      return "recorded";
+    }
+    this.#chance.next = unitOf(this.#before.get(first.model) ?? this.#models.get(first.model), first);
+    try {
+      const selection = this.#router.plan(granted).next(null);
+      if (selection === null) return noDeployment(requestedModel);
+      selection.end("cancelled", 0);
+      const { model, deployment } = selection;
+      return isSame(model, deployment, first) ? "recorded" : { model, deployment };
+    } catch (thrown) {
+      if (thrown instanceof Failure && thrown.code === "no_deployment_available") return noDeployment(requestedModel);
+      throw thrown;
+    }
+  }
+
+  /** The refusal of a call with a later attempt at a deployment that the change takes away; null: none. */
+  lacks({ first, caller, attempts }: PastCall, entry: PastEntry): Refusal | null {
+    if (entry === attempts[0] || entry.endpoint === "pass-through" || !this.#concerns(first.requestedModel))
+      return null;
+    const granted = this.#modelsOf(first.requestedModel).filter(({ name }) => caller.deniedBy(name) === null);
+    return offers(granted, entry) ? null : noDeployment(first.requestedModel);
+  }
+
+  #concerns(requested: string): boolean {
+    if (this.#before.size === 0) return false;
+    return this.#modelsOf(requested).some(({ name }) => this.#before.has(name));
+  }
+
+  #modelsOf(requested: string): readonly Model[] {
+    let models = this.#named.get(requested);
+    if (models === undefined) {
+      models = callable(this.#models, requested);
+      this.#named.set(requested, models);
+    }
+    return models;
+  }
+}
+
+function noDeployment(model: string): Refusal {
+  return { scope: "model", scopeId: model, label: `model ${model}`, limit: "deployments" };
+}
+
+function isSame(model: Model, { id }: Deployment, entry: PastEntry): boolean {
+  return model.name === entry.model && id === entry.deployment;
+}
+
+/** Whether one of the models has the enabled deployment of an entry. */
+function offers(models: readonly Model[], entry: PastEntry): boolean {
+  return models.some((model) => usable(model).some((deployment) => isSame(model, deployment, entry)));
+}
+
+function usable({ deployments }: Model): readonly Deployment[] {
+  return deployments.filter(({ enabled, provider }) => enabled && provider.enabled);
+}
+
+/** Whether the entry is at a deployment that a call of the model usually tries first. */
+function isUsualFirst(model: Model, entry: PastEntry): boolean {
+  return firstTier(model).some((deployment) => isSame(model, deployment, entry));
+}
+
+function firstTier(model: Model): readonly Deployment[] {
+  const all = usable(model);
+  const priority = Math.min(...all.map((deployment) => deployment.priority));
+  return all.filter((deployment) => deployment.priority === priority);
+}
+
+/** A number that draws the entry's deployment in its tier before the change: the middle of its part, moved by the request's id. */
+function unitOf(model: Model | undefined, entry: PastEntry): number {
+  const within = Number(BigInt.asUintN(32, Bun.hash.wyhash(entry.requestId))) / 2 ** 32;
+  const own = model?.deployments.find(({ id }) => id === entry.deployment);
+  if (model === undefined || own === undefined) return within;
+  const tier = usable(model).filter(({ priority, weight }) => priority === own.priority && weight > 0);
+  const total = tier.reduce((sum, { weight }) => sum + weight, 0);
+  let before = 0;
+  for (const { id, weight } of tier) {
+    if (id === own.id) return (before + within * weight) / total;
+    before += weight;
+  }
+  return within;
+}
+
+class ChosenUnit implements Chance {
+  next = 0;
+
+  unit(): number {
+    return this.next;
+  }
+}
+
+const silent: Observer = {
+  log: () => undefined,
+  attemptEnd: () => undefined,
+  requestEnd: () => undefined,
+  breakerChange: () => undefined,
+  configReload: () => undefined,
+};
