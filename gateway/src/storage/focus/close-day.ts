@@ -65,7 +65,9 @@ class DayClosing {
     this.#price = priceReader(database.kysely);
   }
 
-  /** null: another day, or this one, was closed meanwhile, so the search for late entries must be repeated. */
+  /**
+   * null: repeat it, because another day, or this one, was closed meanwhile, or entries were deleted while they were read.
+   */
   async close(): Promise<FocusDay | null> {
     const { day, run, now } = this.#order;
     const { kysely } = this.#database;
@@ -81,7 +83,9 @@ class DayClosing {
     for (const workspaceId of await this.#workspacesOf(day)) await this.#writeDay(workspaceId);
     const checked = await this.#writeLate(pruned);
     const row = { day, seq: (last ?? 0) + 1, run, closed_at: now, digest: this.#digest.digest("hex") };
-    const isFirst = await this.#settle(row, checked);
+    const oldest = Math.min(day, ...checked.keys());
+    const isWhole = (await prunedBefore(kysely)) <= oldest;
+    const isFirst = isWhole && (await this.#settle(row, checked));
     await kysely
       .deleteFrom("focus_parts")
       .where("day", "=", day)
@@ -91,7 +95,7 @@ class DayClosing {
   }
 
   /** False: another process closed this day, or another one, first. */
-  async #settle(row: NewRow<"focus_days">, checked: ReadonlyMap<number, number>): Promise<boolean> {
+  async #settle(row: NewRow<"focus_days">, checked: ReadonlyMap<number, number | null>): Promise<boolean> {
     return await this.#database.kysely.transaction().execute(async (transaction) => {
       const added = await transaction
         .insertInto("focus_days")
@@ -101,6 +105,7 @@ class DayClosing {
         .executeTakeFirst();
       if (added === undefined) return false;
       for (const [day, touched] of checked) {
+        if (touched === null) continue;
         await transaction
           .insertInto("focus_checks")
           .values({ day, touched })
@@ -161,8 +166,8 @@ class DayClosing {
   }
 
   /** Entries of closed days that were recorded after they were closed. Returns the change counts of the days that were searched. */
-  async #writeLate(pruned: number): Promise<ReadonlyMap<number, number>> {
-    const checked = new Map<number, number>();
+  async #writeLate(pruned: number): Promise<ReadonlyMap<number, number | null>> {
+    const checked = new Map<number, number | null>();
     for (const { day, touched } of await changedDays(this.#database, pruned)) {
       for (const workspaceId of await lateWorkspaces(this.#database, day)) {
         const sums = new FocusSums();
@@ -170,7 +175,7 @@ class DayClosing {
         for await (const written of writtenSums(this.#database, day, workspaceId)) sums.subtract(unpackedText(written));
         await this.#write(sums, day, workspaceId);
       }
-      if (touched !== null) checked.set(day, touched);
+      checked.set(day, touched);
     }
     return checked;
   }
