@@ -233,7 +233,7 @@ export function ledgerExportSuite(name: string, make: StoreFixtureFactory): void
       expect(readCopy(folder(0))).toHaveLength(6);
     });
 
-    test("copies FOCUS rows of closed days, beside the entries or alone, as the format says", async () => {
+    test("copies FOCUS rows of closed days if the format asks for them, with or without entries", async () => {
       await using fixture = await make();
       const { ledgerExport, objects, moveTo, refuse } = openExport(fixture);
       await fixture.ledgerStore.insert(fiveEntries);

@@ -6,7 +6,7 @@ const clock = { now: () => Date.UTC(2026, 10, 30) };
 
 test("has the list prices, vendors and publishers of the current models, and no guesses", async () => {
   const model = (name: string, provider: string, upstream_model: string) => ({
-    ...{ name, owned_by: name === "mine" ? "" : "acme", deployments: [{ provider, upstream_model }] },
+    ...{ name, owned_by: name === "mine" ? "" : "openai", deployments: [{ provider, upstream_model }] },
   });
   const controlStore = {
     storedPriceList: async () => null,
@@ -21,5 +21,5 @@ test("has the list prices, vendors and publishers of the current models, and no 
   const { table } = pricesOf({ input: 2.5, cache_read: 1.25, output: 10 });
   expect(found.listPrices["main gpt-4o"]).toMatchObject({ inputUncached: table.inputUncached, output: table.output });
   expect(found.vendors["main"]).toBe("OpenAI");
-  expect(found.publishers).toEqual({ gpt: "acme" });
+  expect(found.publishers).toEqual({ gpt: "OpenAI" });
 });

@@ -22,9 +22,12 @@ export async function focusCatalogue({ controlStore, clock }: CatalogueDependenc
     if (entry?.price == null || entry.guessed) continue;
     listPrices[focusListKey(provider, upstreamModel)] = pricesOf(entry.price).table;
   }
+  const titleOf = (kind: string) => providerKind(kind)?.title ?? kind;
   return {
-    vendors: Object.fromEntries(providers.map(({ id, kind }) => [id, providerKind(kind)?.title ?? kind])),
-    publishers: Object.fromEntries(models.flatMap(({ name, owned_by }) => (owned_by === "" ? [] : [[name, owned_by]]))),
+    vendors: Object.fromEntries(providers.map(({ id, kind }) => [id, titleOf(kind)])),
+    publishers: Object.fromEntries(
+      models.flatMap(({ name, owned_by }) => (owned_by === "" ? [] : [[name, titleOf(owned_by)]])),
+    ),
     listPrices,
   };
 }
