@@ -151,7 +151,7 @@ interface FailedWith {
 
 export function failureCause(failed: FailedWith): FailureCause {
   const { code, status, accountFault } = failed;
-  if (accountFault === "credential") return "credentials";
+  if (accountFault === "credential" || accountFault === "identity") return "credentials";
   if (accountFault === "credit") return "credit";
   const byCode = causesByCode[code];
   if (byCode !== undefined) return byCode;

@@ -30,6 +30,7 @@ export function SecretInput(props: SecretInputProps) {
           withAsterisk={required === true}
           autoComplete="new-password"
           spellCheck={false}
+          placeholder={t("catalog.secret.reference")}
           disabled={disabled === true}
           data-autofocus={focus || undefined}
           value={value.text}

@@ -91,6 +91,7 @@ export const catalog = {
     goes: "Will be removed when you save.",
     stored: "Stored. It can't be shown again.",
     none: "None.",
+    reference: "A value, or vault://mount/path#field",
     replace: "Replace",
     set: "Set",
     replaceNamed: "Replace {label}",

@@ -88,6 +88,7 @@ export const catalog: Translation<typeof english> = {
     goes: "保存后移除。",
     stored: "已存储，无法再次查看。",
     none: "无。",
+    reference: "密钥，或 vault://mount/path#field",
     replace: "替换",
     set: "设置",
     replaceNamed: "替换{label}",
