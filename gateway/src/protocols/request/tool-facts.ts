@@ -65,7 +65,7 @@ const noTools: ToolFacts = Object.freeze({
   opensNetwork: undefined,
 });
 
-/** Tools of the caller, whose schemas may have any member. */
+/** Tools of the caller. Their schemas may have any member. */
 const ownTools: ReadonlySet<string> = new Set(["function", "custom", "namespace"]);
 
 /** A container without a policy, or with a disabled one, reaches no hosts. */

@@ -102,11 +102,28 @@ test("Gemini contents are restored, with calls matched by name", () => {
   expect(sent("generate", body)).toEqual({ ...expected, messages: [system, user, called, result, ...rest] });
 });
 
+test("an interaction becomes the same conversation", () => {
+  const body = {
+    system_instruction: "Be short.",
+    input: [
+      { type: "user_input", content: "How is Paris?" },
+      { type: "function_call", id: "call_1", name: "weather", arguments: { city: "Paris" } },
+      { type: "function_result", call_id: "call_1", result: [{ type: "text", text: "Sunny" }] },
+      { type: "model_output", content: [{ type: "text", text: "It is sunny." }] },
+      { type: "user_input", content: [{ type: "text", text: "And Rome?" }] },
+    ],
+    generation_config: { temperature: 0.2, max_output_tokens: 100, stop_sequences: ["END"], top_p: 0.9 },
+    tools: [{ type: "function", name: "weather", description: "The weather.", parameters }, { type: "google_search" }],
+  };
+  expect(sent("interactions", body)).toEqual(expected);
+});
+
 test("images are restored from every API", () => {
   const url = "data:image/png;base64,AAAA";
   const contents = [
     ["chat", { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }] }],
     ["responses", { input: [{ role: "user", content: [{ type: "input_image", image_url: url }] }] }],
+    ["interactions", { input: { type: "image", data: "AAAA", mime_type: "image/png" } }],
     ["generate", { contents: [{ parts: [{ inlineData: { mimeType: "image/png", data: "AAAA" } }] }] }],
     [
       "messages",

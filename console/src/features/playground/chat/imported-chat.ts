@@ -12,6 +12,7 @@ import {
   member,
   messagesInChat,
   messagesInContents,
+  messagesInInteraction,
   messagesInResponses,
   textOf,
   wordsOf,
@@ -42,6 +43,7 @@ const readers: Readonly<Record<string, (body: object) => Read>> = {
   messages: readMessages,
   responses: readResponses,
   generate: readGenerate,
+  interactions: readInteraction,
 };
 
 /** The conversation in the request body of a chat endpoint. null: another endpoint. */
@@ -117,6 +119,22 @@ function readGenerate(body: object): Read {
     stop: member(config, "stopSequences"),
     tools: functionsOf(declared, "parameters"),
     more: topP(member(config, "topP")),
+  };
+}
+
+function readInteraction(body: object): Read {
+  const config = member(body, "generation_config");
+  const functions = itemsOf(member(body, "tools")).filter((tool) => textOf(tool, "type") === "function");
+  return {
+    messages: [
+      ...systemIn(wordsOf(member(body, "system_instruction"))),
+      ...messagesInInteraction(member(body, "input")),
+    ],
+    temperature: member(config, "temperature"),
+    maxTokens: member(config, "max_output_tokens"),
+    stop: member(config, "stop_sequences"),
+    tools: functionsOf(functions, "parameters"),
+    more: topP(member(config, "top_p")),
   };
 }
 

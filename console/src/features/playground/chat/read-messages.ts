@@ -62,6 +62,41 @@ export function messagesInContents(contents: unknown): readonly ChatMessage[] {
   });
 }
 
+/** Reads `input` or `steps` of the Interactions API: a text, a content, or a list of contents or steps. */
+export function messagesInInteraction(input: unknown): readonly ChatMessage[] {
+  if (typeof input === "string") return [{ by: "user", text: input, pictures: [], files: [] }];
+  const items = Array.isArray(input) ? itemsOf(input) : [input];
+  const isContent = items.every((item) => contentTypes.has(textOf(item, "type")));
+  const steps = isContent ? [{ type: "user_input", content: items }] : items;
+  return steps.flatMap((step, index): readonly ChatMessage[] => {
+    const type = textOf(step, "type");
+    switch (type) {
+      case "user_input":
+      case "model_output": {
+        const own = messageFrom(type === "user_input" ? "user" : "model", contentOfStep(member(step, "content")), []);
+        return own === null ? [] : [own];
+      }
+      case "function_call": {
+        const [id, name] = [textOf(step, "id"), textOf(step, "name")];
+        const call = { index, id, name, arguments: JSON.stringify(member(step, "arguments") ?? {}) };
+        return [{ by: "model", text: "", calls: [call] }];
+      }
+      case "function_result": {
+        const result = member(step, "result");
+        const text = typeof result === "string" ? result : wordsOf(result) || JSON.stringify(result ?? null);
+        return [{ by: "tool", id: textOf(step, "call_id"), text }];
+      }
+      default:
+        return [];
+    }
+  });
+}
+
+const contentTypes: ReadonlySet<string> = new Set(["text", "image", "audio", "document", "video"]);
+
+const contentOfStep = (content: unknown): unknown =>
+  typeof content === "string" || Array.isArray(content) || content == null ? content : [content];
+
 /** The text of a content, which may be a string or a list of parts. Reasoning is left out. */
 export function wordsOf(content: unknown): string {
   if (typeof content === "string") return content;
@@ -87,7 +122,8 @@ function filesOf(content: unknown): readonly AttachedFile[] {
       textOf(member(part, "file"), "file_id") ||
       textOf(part, "file_id") ||
       textOf(member(part, "source"), "file_id") ||
-      textOf(member(part, "fileData"), "fileUri");
+      textOf(member(part, "fileData"), "fileUri") ||
+      (isPictureUrl(textOf(part, "uri")) && textOf(part, "type") === "image" ? "" : textOf(part, "uri"));
     return id === "" ? [] : [{ id, name: id }];
   });
 }
@@ -101,10 +137,15 @@ function picturesOf(content: unknown): readonly string[] {
       textOf(part, "image_url") ||
       textOf(source, "url") ||
       dataUrl(textOf(source, "media_type"), textOf(source, "data")) ||
-      dataUrl(textOf(inline, "mimeType"), textOf(inline, "data"));
-    return /^(?:https?:|data:image\/)/.test(address) ? [address] : [];
+      dataUrl(textOf(inline, "mimeType"), textOf(inline, "data")) ||
+      dataUrl(textOf(part, "mime_type"), textOf(part, "data")) ||
+      (textOf(part, "type") === "image" ? textOf(part, "uri") : "");
+    return isPictureUrl(address) ? [address] : [];
   });
 }
+
+const isPictureUrl = (address: string): boolean =>
+  /^(?:https?:|data:image\/)/.test(address) && !/\/files\/[^/]+$/.test(address);
 
 const dataUrl = (type: string, data: string): string => (data === "" ? "" : `data:${type};base64,${data}`);
 

@@ -1,4 +1,9 @@
-import { type ChatMessage, messagesInChat, messagesInResponses } from "../../playground/chat/read-messages.ts";
+import {
+  type ChatMessage,
+  messagesInChat,
+  messagesInInteraction,
+  messagesInResponses,
+} from "../../playground/chat/read-messages.ts";
 import { noReply, type Reply, type ToolCall, withChunk } from "../../playground/chat/reply.ts";
 import { eventsOf } from "./captured-events.ts";
 import { jsonOf, jsonOfStart } from "./json-text.ts";
@@ -14,7 +19,7 @@ export interface AssembledAnswer extends Reply {
 const nothing: AssembledAnswer = { ...noReply, error: null, whole: false };
 
 /**
- * Assembles the response of a captured stream from its events: chat completions, completions, messages, responses and Gemini's chunks.
+ * Assembles the response of a captured stream from its events: chat completions, completions, messages, responses, Gemini's chunks and interactions.
  * The dialect is detected from each event, not from the endpoint. null: not a stream, or not a stream of text.
  */
 export function assembledAnswer(text: string): AssembledAnswer | null {
@@ -57,6 +62,14 @@ function wholeAnswer(body: unknown): AssembledAnswer | null {
     const thinking = summaries.map((part) => textOf(part, "text")).join("\n\n");
     return { ...answerOf(messagesInResponses(items)), thinking, finish: finishOf(body, "status") };
   }
+  if (Array.isArray(member(body, "steps"))) {
+    const steps = itemsOf(member(body, "steps"));
+    const thoughts = steps.flatMap((step) =>
+      textOf(step, "type") === "thought" ? itemsOf(member(step, "summary")) : [],
+    );
+    const thinking = thoughts.map((part) => textOf(part, "text")).join("\n\n");
+    return { ...answerOf(messagesInInteraction(steps)), thinking, finish: finishOf(body, "status") };
+  }
   const content = member(body, "content");
   if (textOf(body, "type") !== "message" || !Array.isArray(content)) return null;
   const thinking = content.map((part) => textOf(part, "thinking")).join("");
@@ -92,6 +105,7 @@ type Reader = (answer: AssembledAnswer, event: unknown) => AssembledAnswer;
 
 function readerOf(event: unknown): Reader | null {
   if (sentenceIn(event) !== "") return withError;
+  if (/^(?:interaction|step)\./.test(textOf(event, "event_type"))) return withInteractionEvent;
   const type = textOf(event, "type");
   if (type.startsWith("response.")) return withResponseEvent;
   if (/^(?:message|content_block)_|^ping$/.test(type)) return withMessageEvent;
@@ -176,6 +190,46 @@ function withResponseEvent(answer: AssembledAnswer, event: unknown): AssembledAn
     default:
       return answer;
   }
+}
+
+/** https://ai.google.dev/gemini-api/docs/interactions: steps, and pieces of them. */
+function withInteractionEvent(answer: AssembledAnswer, event: unknown): AssembledAnswer {
+  const index = numberOf(event, "index");
+  switch (textOf(event, "event_type")) {
+    case "step.start": {
+      const step = member(event, "step");
+      if (textOf(step, "type") !== "function_call") return withStep(answer, step);
+      const whole = member(step, "arguments");
+      const more = whole === undefined || Object.keys(asObject(whole)).length === 0 ? "" : JSON.stringify(whole);
+      return withTool(answer, index, { id: textOf(step, "id"), name: textOf(step, "name"), more });
+    }
+    case "step.delta": {
+      const delta = member(event, "delta");
+      const thought = textOf(delta, "type") === "thought_summary" ? textOf(member(delta, "content"), "text") : "";
+      const text = textOf(delta, "type") === "text" ? textOf(delta, "text") : "";
+      return {
+        ...withTool(answer, index, { more: textOf(delta, "arguments") }),
+        text: answer.text + text,
+        thinking: answer.thinking + thought,
+      };
+    }
+    case "interaction.completed":
+      return { ...answer, finish: textOf(member(event, "interaction"), "status") || answer.finish, whole: true };
+    default:
+      return answer;
+  }
+}
+
+/** A step may start with its first content. */
+function withStep(answer: AssembledAnswer, step: unknown): AssembledAnswer {
+  const textIn = (parts: unknown) =>
+    itemsOf(parts)
+      .map((part) => textOf(part, "text"))
+      .join("");
+  if (textOf(step, "type") === "model_output")
+    return { ...answer, text: answer.text + textIn(member(step, "content")) };
+  if (textOf(step, "type") !== "thought") return answer;
+  return { ...answer, thinking: answer.thinking + textIn(member(step, "summary")) };
 }
 
 /** https://ai.google.dev/api/generate-content: parts of text, thoughts among them, and whole calls of functions. */

@@ -99,6 +99,60 @@ test("reads Messages, Responses and Gemini, whole and streamed", () => {
   expect(failed?.answer).toMatchObject({ error: "No." });
 });
 
+test("reads an interaction, whole and streamed", () => {
+  const request = {
+    system_instruction: "Be short.",
+    input: [
+      {
+        type: "user_input",
+        content: [
+          { type: "text", text: "Where?" },
+          { type: "document", uri: "files/f1", mime_type: "application/pdf" },
+          { type: "image", data: "AA==", mime_type: "image/png" },
+        ],
+      },
+      { type: "function_call", id: "call_1", name: "look", arguments: { at: "sea" } },
+      { type: "function_result", call_id: "call_1", result: "ships" },
+    ],
+  };
+  const steps = [
+    { type: "thought", summary: [{ type: "text", text: "Hm." }] },
+    { type: "model_output", content: [{ type: "text", text: "There." }] },
+    { type: "function_call", id: "call_1", name: "look", arguments: { at: "sea" } },
+  ];
+  const whole = capturedChat("interactions", capture(request, { steps, status: "requires_action" }));
+  expect(whole?.messages).toMatchObject([
+    { by: "system", text: "Be short." },
+    { by: "user", text: "Where?", pictures: ["data:image/png;base64,AA=="], files: [{ id: "files/f1" }] },
+    { by: "model", calls: [{ id: "call_1", arguments: '{"at":"sea"}' }] },
+    { by: "tool", id: "call_1", text: "ships" },
+  ]);
+  const answer = {
+    ...{ text: "There.", thinking: "Hm.", finish: "requires_action", whole: true },
+    toolCalls: [{ id: "call_1", name: "look", arguments: '{"at":"sea"}' }],
+  };
+  expect(whole?.answer).toMatchObject(answer);
+  const events = [
+    { event_type: "interaction.created", interaction: { id: "i1", status: "in_progress" } },
+    { event_type: "step.start", index: 0, step: { type: "thought" } },
+    { event_type: "step.delta", index: 0, delta: { type: "thought_summary", content: { type: "text", text: "Hm." } } },
+    { event_type: "step.start", index: 1, step: { type: "model_output", content: [{ type: "text", text: "The" }] } },
+    { event_type: "step.delta", index: 1, delta: { type: "text", text: "re." } },
+    { event_type: "step.start", index: 2, step: { type: "function_call", id: "call_1", name: "look" } },
+    { event_type: "step.delta", index: 2, delta: { type: "arguments_delta", arguments: '{"at":' } },
+    { event_type: "step.delta", index: 2, delta: { type: "arguments_delta", arguments: '"sea"}' } },
+    { event_type: "step.stop", index: 2 },
+    { event_type: "interaction.completed", interaction: { id: "i1", status: "requires_action" } },
+  ];
+  const stream = events.map((event) => `event: ${event.event_type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+  const streamed = capturedChat("interactions", capture({ input: "Where?" }, stream));
+  expect(streamed?.messages).toMatchObject([{ by: "user", text: "Where?" }]);
+  expect(streamed?.answer).toMatchObject(answer);
+  const cut = capturedChat("interactions", capture({ input: { type: "text", text: "Where?" } }, stream.slice(0, 600)));
+  expect(cut?.messages).toMatchObject([{ by: "user", text: "Where?" }]);
+  expect(cut?.answer).toMatchObject({ thinking: "Hm.", whole: false });
+});
+
 test("shows the messages before the place where a long body was cut off", () => {
   const whole = JSON.stringify({
     model: "m",
