@@ -103,6 +103,7 @@ const createBatch = call({
         enum: [
           ...["/v1/responses", "/v1/chat/completions", "/v1/embeddings", "/v1/completions", "/v1/moderations"],
           "/v1/images/generations",
+          "/v1/images/edits",
         ],
       },
       completion_window: { type: "string", enum: ["24h"] },

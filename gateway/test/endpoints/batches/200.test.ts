@@ -9,7 +9,10 @@ let gateway: StartedGateway;
 let client: OpenAI;
 beforeAll(async () => {
   gateway = await startGateway({
-    models: [{ name: "gpt-test", deployments: [{ provider: "main" }], price: { input: 1, output: 10 } }],
+    models: [
+      { name: "gpt-test", deployments: [{ provider: "main" }], price: { input: 1, output: 10 } },
+      { name: "picture", type: "image", deployments: [{ provider: "main" }], price: { image: 0.04 } },
+    ],
     moreWorkspaces: [{ slug: "other", keys: [{ name: "bob", secret: bobKey }] }],
   });
   client = clientOf(gateway);
@@ -73,4 +76,26 @@ test("lists batches, newest first, and hides them from other workspaces", async 
   expect((await other.batches.list()).data).toEqual([]);
   expect(await statusOf(other.batches.retrieve(first.id))).toBe(404);
   expect(await statusOf(other.batches.cancel(first.id))).toBe(404);
+});
+
+test("edits images, whose rows are JSON", async () => {
+  const image_url =
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  const body = { model: "picture", prompt: "Add a hat", images: [{ image_url }] };
+  const row = (custom_id: string, more: object) => ({
+    ...{ custom_id, method: "POST", url: "/v1/images/edits" },
+    body: { ...body, ...more },
+  });
+  const input_file_id = await uploaded(client, [row("one", {}), row("two", { n: 2 })]);
+  const created = await client.batches.create({
+    ...{ input_file_id, endpoint: "/v1/images/edits", completion_window: "24h" },
+  });
+  const batch = await ended(client, created.id);
+  expect(batch).toMatchObject({ status: "completed", request_counts: { total: 2, completed: 2, failed: 0 } });
+  const lines = await linesOf(client, batch.output_file_id);
+  expect(lines.map(({ response }) => (response?.body as OpenAI.ImagesResponse | undefined)?.data?.length)).toEqual([
+    1, 2,
+  ]);
+  const [entry] = (await gateway.entries()).filter(({ batchId }) => batchId === created.id);
+  expect(entry).toMatchObject({ endpoint: "image-edits", outcome: "succeeded" });
 });

@@ -22,7 +22,7 @@ const api = "openai";
 const prefix = "/v1/batches/";
 
 /** The endpoints that rows may call. Source: OpenAI API reference, "Create batch". */
-const offered = ["responses", "chat", "embeddings", "completions", "moderations", "images"] as const;
+const offered = ["responses", "chat", "embeddings", "completions", "moderations", "images", "image-edits"] as const;
 const endpoints: ReadonlyMap<string, (typeof offered)[number]> = new Map(
   offered.map((id) => [modelEndpoints[id].path, id]),
 );
