@@ -4,7 +4,6 @@ import type { CallSignal } from "#core/index.ts";
 const rowsAtOnce = { all: 64, workspace: 16 } as const;
 
 interface Waiter {
-  readonly signal: CallSignal;
   readonly start: (granted: boolean) => void;
 }
 
@@ -27,11 +26,17 @@ export class RowSlots {
       return true;
     }
     return new Promise((resolve) => {
-      const waiter: Waiter = { signal, start: resolve };
+      const leave = () => this.#leave(workspaceId, waiter);
+      // The signal is the process's, so it would collect a listener for each row.
+      const start = (granted: boolean) => {
+        signal.removeEventListener("abort", leave);
+        resolve(granted);
+      };
+      const waiter: Waiter = { start };
       const queue = this.#waiting.get(workspaceId) ?? [];
       this.#waiting.set(workspaceId, queue);
       queue.push(waiter);
-      signal.addEventListener("abort", () => this.#leave(workspaceId, waiter), { once: true });
+      signal.addEventListener("abort", leave, { once: true });
     });
   }
 
