@@ -183,7 +183,7 @@ export function focusSuite(name: string, make: StoreFixtureFactory): void {
       const january = newYear + 30 * dayMs;
       const february = january + dayMs;
       const entries = [...randomEntries(5, 50, january), ...randomEntries(6, 50, february)];
-      fixture.clock.advance(33 * dayMs);
+      fixture.clock.advance(34 * dayMs);
       await fixture.ledgerStore.insert(entries);
       const closed = await file(january);
       const late = randomEntries(7, 20, january, "late");
@@ -196,11 +196,17 @@ export function focusSuite(name: string, make: StoreFixtureFactory): void {
       expect(new Set(of(next, january).map((row) => [row.ChargeClass, row.BillingPeriodStart].join()))).toEqual(
         new Set(["Correction,2026-02-01T00:00:00Z"]),
       );
+      // Changes of days are counted once they are summed.
+      while (await fixture.ledgerStore.sumDay(fixture.clock.now()));
+      expect((await fixture.database.kysely.selectFrom("summed_days").selectAll().execute()).length).toBeGreaterThan(1);
       // Nothing is exported twice.
       expect(of(readFocus(await file(february + dayMs)), january)).toEqual([]);
       await fixture.ledgerStore.insert([ledgerEntry("again", { at: january, costNanoUsd: 7, priceVersion: null })]);
+      await fixture.ledgerStore.fold(10_000);
       const third = of(readFocus(await file(february + 2 * dayMs)), january);
       expect([billedNano(third), third.every(({ x_KeyId }) => x_KeyId === "key_1")]).toEqual([7n, true]);
+      const checks = await fixture.database.kysely.selectFrom("focus_checks").select("day").execute();
+      expect(checks.map(({ day }) => day)).toContain(january);
     });
 
     test("keeps names as they were, also of keys and workspaces that are renamed or deleted later", async () => {
