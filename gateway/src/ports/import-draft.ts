@@ -10,7 +10,7 @@ import type { LedgerEntry, Secret } from "#core/index.ts";
 import type { ApplyReport } from "./audit.ts";
 
 /** Gateways with an importer. */
-export const importProducts = ["litellm", "new-api"] as const;
+export const importProducts = ["litellm", "new-api", "bifrost", "portkey", "openrouter"] as const;
 export type ImportProduct = (typeof importProducts)[number];
 
 /** The configuration of another gateway in the words of the config file. */

@@ -5,6 +5,9 @@ import type { ImportOptions } from "../imports/import-options.ts";
 const sources: Readonly<Record<(typeof importProducts)[number], string>> = {
   litellm: "its config.yaml, its PostgreSQL database (--database), or both",
   "new-api": "its database: a SQLite file, or a postgres:// or mysql:// address",
+  bifrost: "its config.json, its database (--database), or both",
+  portkey: "a file with its virtual keys and configs, as its API returns them",
+  openrouter: "its list of keys, as its API returns it at https://openrouter.ai/api/v1/keys",
 };
 
 export function addImport(program: CliCommand): void {

@@ -53,6 +53,12 @@ async function readerOf(product: ImportProduct): Promise<ReadProduct> {
   switch (product) {
     case "litellm":
       return (await import("./read-litellm.ts")).readLiteLlm;
+    case "bifrost":
+      return (await import("./read-bifrost.ts")).readBifrost;
+    case "openrouter":
+      return (await import("./read-exports.ts")).readOpenRouter;
+    case "portkey":
+      return (await import("./read-exports.ts")).readPortkey;
     case "new-api":
       return (await import("./read-new-api.ts")).readNewApi;
   }
@@ -77,13 +83,16 @@ async function sourcesOf({ controlStore, clock }: Control): Promise<ImportSource
 /** Checks the draft as a config file, before anything is made. */
 async function refuseInvalid(draft: ImportDraft): Promise<void> {
   const { configSchema } = await import("@sluice/contract/config-file");
-  const { conflictsOf, pathText } = await import("@sluice/contract/words");
+  const { conflictsOf, defaultGroupName, pathText } = await import("@sluice/contract/words");
   const config = {
     providers: draft.providers,
     models: draft.models.map(({ price_origin: _origin, ...model }) => model),
     workspaces: draft.workspaces.map(({ keys, groups, spent: _spent, ...workspace }) => ({
       ...workspace,
-      ...(groups === undefined ? {} : { groups: groups.map(({ spent: _spent, ...group }) => group) }),
+      // Every workspace has the group `default`.
+      groups: [...(groups ?? []), { name: defaultGroupName }]
+        .map(({ spent: _spent, ...group }: { readonly name: string; readonly spent?: number | undefined }) => group)
+        .filter(({ name }, at, all) => all.findIndex((group) => group.name === name) === at),
       keys: keys.map(({ secret: _secret, owner: _owner, spent: _spent, ...key }) => key),
     })),
     users: draft.users.map(({ workspaces, ...user }) => ({
