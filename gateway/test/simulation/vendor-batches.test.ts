@@ -18,7 +18,7 @@ const limitUsd = 0.004;
 const kinds = ["openai", "anthropic", "gemini"] as const;
 const ends = ["answered", "answered", "failed", "left"] as const;
 
-/** Batches at three vendors whose rows succeed, fail, expire and are canceled, with lost answers and restarts of the gateway. */
+/** Batches at three vendors. Their rows succeed, fail, expire and are canceled, with lost answers and restarts of the gateway. */
 class History {
   readonly vendor = new BatchVendor();
   readonly clock = new MovedClock();

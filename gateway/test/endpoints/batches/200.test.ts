@@ -78,7 +78,7 @@ test("lists batches, newest first, and hides them from other workspaces", async 
   expect(await statusOf(other.batches.cancel(first.id))).toBe(404);
 });
 
-test("edits images, whose rows are JSON", async () => {
+test("edits images with rows in JSON", async () => {
   const image_url =
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
   const body = { model: "picture", prompt: "Add a hat", images: [{ image_url }] };
