@@ -32,6 +32,6 @@ export function requireVendor({ workload }: CredentialContext, address: string, 
   if (url.protocol === "https:" && url.port === "" && vendor.test(url.hostname)) return;
   if (workload.allowsHost(url.host)) return;
   throw noIdentity(
-    `A token of the machine's identity may not be sent to ${url.host}: add it to SLUICE_CLOUD_IDENTITY_HOSTS if you trust it.`,
+    "A token of the machine's identity is sent only to the vendor's own hosts: add the provider's host to SLUICE_CLOUD_IDENTITY_HOSTS if you trust it.",
   );
 }

@@ -120,9 +120,14 @@ describe("a token of Entra ID", () => {
   });
 
   test.each([
-    ["another host", { baseUrl: "https://evil.example/openai" }, {}, /may not be sent to evil\.example/],
-    ["a host that ends like Azure's", { baseUrl: "https://res.openai.azure.com.evil.example" }, {}, /may not be sent/],
-    ["Azure's host without https", { baseUrl: "http://res.openai.azure.com" }, {}, /may not be sent/],
+    ["another host", { baseUrl: "https://evil.example/openai" }, {}, /only to the vendor/],
+    [
+      "a host that ends like Azure's",
+      { baseUrl: "https://res.openai.azure.com.evil.example" },
+      {},
+      /only to the vendor/,
+    ],
+    ["Azure's host without https", { baseUrl: "http://res.openai.azure.com" }, {}, /only to the vendor/],
     [
       "an account with its own ca",
       { settings: { resource: "res", auth: "managed_identity", ca: pem("rsa.crt") } },
@@ -227,10 +232,10 @@ describe("a token of Google Cloud", () => {
       "a token address of anyone's",
       external(file, { token_url: "https://sts.evil.example/v1/token" }),
       {},
-      /sts\.evil\.example/,
+      /only to the vendor/,
     ],
     ["a file outside the prefixes", external({ file: "/etc/passwd" }), {}, /SLUICE_SECRET_REFERENCES/],
-    ["another upstream", external(file), { baseUrl: "https://evil.example" }, /evil\.example/],
+    ["another upstream", external(file), { baseUrl: "https://evil.example" }, /only to the vendor/],
     ["an account with its own ca", external(file), { settings: { project: "p", ca: pem("rsa.crt") } }, /own ca/],
   ] as const)("is not issued for %s", async (_name, document, changes, message) => {
     const provider = account(document, {}, changes);

@@ -18,6 +18,8 @@ let session = "";
 beforeAll(async () => {
   const { workload } = readEnvironment({
     SLUICE_CLOUD_IDENTITY: "aws",
+    // Nothing listens at this port.
+    AWS_CONTAINER_CREDENTIALS_FULL_URI: "http://127.0.0.1:1/credentials",
     AWS_EC2_METADATA_SERVICE_ENDPOINT: `http://127.0.0.1:${metadata.port}`,
   });
   gateway = await startGateway({
@@ -27,7 +29,8 @@ beforeAll(async () => {
       const settings = { region: "eu-west-1" };
       return [
         upstream("keyless", simulator, { ...base, settings: { ...settings, auth: "instance_role" } }),
-        upstream("anew", simulator, { ...base, settings: { ...settings, auth: "default", betas: ["x"] } }),
+        upstream("anew", simulator, { ...base, settings: { ...settings, auth: "instance_role", betas: ["x"] } }),
+        upstream("cut", simulator, { ...base, settings: { ...settings, auth: "container" } }),
         upstream("pods", simulator, { ...base, settings: { ...settings, auth: "web_identity" } }),
         upstream("other", simulator),
       ].map(({ api_key, ...provider }) => (api_key === undefined ? provider : { ...provider, api_key }));
@@ -35,6 +38,14 @@ beforeAll(async () => {
     models: [
       { name: "nova", deployments: [{ provider: "keyless", upstream_model: "us.amazon.nova-pro-v1:0" }] },
       { name: "nova-pods", deployments: [{ provider: "pods", upstream_model: "us.amazon.nova-pro-v1:0" }] },
+      { name: "cut-off-alone", deployments: [{ provider: "cut", upstream_model: "us.amazon.nova-pro-v1:0" }] },
+      {
+        name: "cut-off",
+        deployments: [
+          { provider: "cut", upstream_model: "us.amazon.nova-pro-v1:0", priority: 1 },
+          { provider: "other", upstream_model: "gpt", priority: 2 },
+        ],
+      },
       {
         name: "safe",
         deployments: [
@@ -77,6 +88,15 @@ test("a call goes to the next deployment while the metadata service refuses", as
   aws.refuses = { imds: "refused" };
   const answer = await gateway.chat({ model: "safe", messages });
   expect([answer.status, answer.headers.get("x-sluice-provider") ?? lastUpstream()?.dialect]).toEqual([200, "other"]);
+});
+
+test("a call goes to the next deployment while the metadata service is down, and its failure has no address", async () => {
+  const answer = await gateway.chat({ model: "cut-off", messages });
+  expect([answer.status, lastUpstream()?.dialect]).toEqual([200, "openai-chat"]);
+  await answer.arrayBuffer();
+  const { message } = await errorOf(await gateway.chat({ model: "cut-off-alone", messages }));
+  expect(message).toContain("the container credentials service did not answer");
+  expect(message).not.toContain("127.0.0.1");
 });
 
 test("a call without another deployment fails in the caller's dialect, without a path", async () => {
