@@ -1,14 +1,7 @@
 import { z } from "zod";
-import { budgetFields, checkWindow, increaseSchema, overSchema } from "./config-limits.ts";
+import { policyNamesMax, policySplits } from "./budget-windows.ts";
+import { budgetFields, checkWindow, type increaseSchema, type overSchema } from "./config-limits.ts";
 import { slugPattern, slugRule } from "./names.ts";
-
-/** Most policies of the installation and of one workspace together: each call is matched with them. */
-export const budgetPoliciesMax = 200;
-/** Most names in one member of `match`. */
-export const policyNamesMax = 200;
-
-/** What a policy counts separately for each value; or `tag:` and the name of a tag. */
-export const policySplits = ["key", "person", "workspace", "group", "model", "provider"] as const;
 
 const slug = z.string().regex(slugPattern, slugRule);
 const names = z.array(z.string().min(1).max(512)).min(1).max(policyNamesMax);
@@ -40,12 +33,13 @@ const matchFields = {
   ...policyMatchFields,
 };
 
+const policyMatchSchema = z.strictObject(matchFields);
+export type PolicyMatchConfig = z.infer<typeof policyMatchSchema>;
+
 export const policyFields = {
   name: slug,
   enabled: z.boolean().optional().describe("Default: true."),
   ...budgetFields,
-  over: overSchema.optional(),
-  increase: increaseSchema.optional(),
   split_by: policySplitSchema.optional(),
 };
 

@@ -34,6 +34,18 @@ export const timeZoneSchema = z
   .refine(isTimeZone, "must be a time zone, such as Europe/Berlin")
   .describe("Time zone of the period, such as `Europe/Berlin`. Not for `total` and rolling windows. Default: UTC.");
 
+export const overSchema = z
+  .union([z.literal("refuse"), z.strictObject({ fallback: z.string().min(1).max(256).describe("Name of a model.") })])
+  .describe("`refuse` calls that do not fit (the default), or run them with another model.");
+
+export const increaseSchema = z
+  .strictObject({
+    usd: usd.positive().describe("USD in addition, in each period."),
+    until: z.iso.datetime({ offset: true }).describe("When it ends."),
+    reason: z.string().trim().min(1).max(500),
+  })
+  .describe("A temporary increase.");
+
 export const budgetFields = {
   usd: usd.describe("Maximum spend per period."),
   period: z.enum(budgetPeriods).describe("A week starts on Monday."),
@@ -46,6 +58,8 @@ export const budgetFields = {
     ),
   fail: failModeSchema.optional(),
   enforce: enforceSchema,
+  over: overSchema.optional(),
+  increase: increaseSchema.optional(),
 };
 
 /** Rules between the members of a budget. */
@@ -61,18 +75,6 @@ export function checkWindow(
 }
 
 export const budgetSchema = z.strictObject(budgetFields).superRefine(checkWindow);
-
-export const overSchema = z
-  .union([z.literal("refuse"), z.strictObject({ fallback: z.string().min(1).max(256).describe("Name of a model.") })])
-  .describe("`refuse` calls that do not fit (the default), or run them with another model.");
-
-export const increaseSchema = z
-  .strictObject({
-    usd: usd.positive().describe("USD in addition, in each period."),
-    until: z.iso.datetime({ offset: true }).describe("When it ends."),
-    reason: z.string().trim().min(1).max(500),
-  })
-  .describe("A temporary increase.");
 
 interface BudgetWindowConfig {
   readonly period: (typeof budgetPeriods)[number];

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { billingKinds } from "./bill-classes.ts";
 import { logoFault } from "./brand.ts";
+import { budgetPolicySchema } from "./budget-policies.ts";
+import { budgetPoliciesMax } from "./budget-windows.ts";
 import { budgetSchema, enforceAllowedIpsSchema, enforceModelsSchema, limitsSchema, usd } from "./config-limits.ts";
 import { oidcSchema, tokenSchema, userSchema } from "./config-people.ts";
 import { guardrailSchema, workspaceGuardrailSchema } from "./guardrail-fields.ts";
@@ -283,6 +285,11 @@ export const workspaceSchema = z.strictObject({
     .max(guardrailBounds.perCallMax)
     .optional()
     .describe("Checks of the workspace's requests and answers, in addition to the installation's."),
+  budgets: z
+    .array(budgetPolicySchema)
+    .max(budgetPoliciesMax)
+    .optional()
+    .describe("Budgets for some of the workspace's calls, in addition to the installation's."),
 });
 
 const exportFormat = z.enum(["jsonl", "focus"]);
@@ -375,6 +382,11 @@ export const configSchema = z.strictObject({
     .max(guardrailBounds.perCallMax)
     .optional()
     .describe("Checks of requests and answers that no workspace can remove."),
+  budgets: z
+    .array(budgetPolicySchema)
+    .max(budgetPoliciesMax)
+    .optional()
+    .describe("Budgets by tag, model, provider or caller, also across workspaces."),
   settings: settingsSchema.optional(),
 });
 

@@ -40,6 +40,10 @@ export function conflictsOf(config: ConfigFile): readonly Conflict[] {
   if (config.providers !== undefined) found.push(...grantConflicts(config.workspaces ?? [], providerIds));
   found.push(...repeated(config.guardrails ?? [], ({ name }) => name, ["guardrails"], "name", "guardrail"));
   found.push(...guardrailConflicts(config));
+  found.push(...repeated(config.budgets ?? [], ({ name }) => name, ["budgets"], "name", "budget"));
+  for (const [index, { budgets = [] }] of (config.workspaces ?? []).entries()) {
+    found.push(...repeated(budgets, ({ name }) => name, ["workspaces", index, "budgets"], "name", "budget"));
+  }
   const users = config.users ?? [];
   const tokens = config.tokens ?? [];
   found.push(

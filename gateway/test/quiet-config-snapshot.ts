@@ -28,6 +28,7 @@ export function quietConfigSnapshot({
       ...settings,
     },
     guardrails: [],
+    budgetPolicies: [],
     ...rest,
   };
 }

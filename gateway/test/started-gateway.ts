@@ -54,6 +54,7 @@ export interface Overrides {
   readonly keys?: KeyConfig[];
   readonly settings?: ConfigFile["settings"];
   readonly guardrails?: ConfigFile["guardrails"];
+  readonly budgets?: ConfigFile["budgets"];
   readonly idleSeconds?: number;
   /** Writes explanations in a thread, as in production. */
   readonly explainThread?: boolean;
@@ -177,6 +178,7 @@ export function configOf(simulator: RunningSimulator, overrides: Overrides): Con
       ...(overrides.moreWorkspaces ?? []),
     ],
     ...(overrides.guardrails === undefined ? {} : { guardrails: overrides.guardrails }),
+    ...(overrides.budgets === undefined ? {} : { budgets: overrides.budgets }),
     // Most tests are not about prices.
     settings: { drain_timeout_ms: 2_000, unpriced: "allow", ...overrides.settings },
   };

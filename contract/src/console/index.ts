@@ -5,6 +5,7 @@ export * from "./alert-table.ts";
 export * from "./alerts.ts";
 export * from "./areas.ts";
 export * from "./batches.ts";
+export * from "./budget-policies.ts";
 export * from "./client.ts";
 export * from "./files.ts";
 export * from "./guardrail-findings.ts";

@@ -253,6 +253,7 @@ const auditTargetWords = {
   backup: "backup",
   batch: "batch",
   bill: "bill",
+  budget: "budget",
   captured_request: "captured request",
   deployment: "deployment",
   directory_group: "directory group",

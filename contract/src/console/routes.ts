@@ -3,6 +3,7 @@ import { agentSettingsRoutes } from "./agent-settings.ts";
 import { agentRoutes } from "./agents.ts";
 import { alertRoutes } from "./alerts.ts";
 import { batchRoutes } from "./batches.ts";
+import { budgetPolicyRoutes } from "./budget-policies.ts";
 import { fileRoutes } from "./files.ts";
 import { guardrailFindingRoutes } from "./guardrail-findings.ts";
 import { guardrailReplayRoutes } from "./guardrail-replay.ts";
@@ -42,6 +43,7 @@ export const consoleRoutes = {
   ...priceListRoutes,
   ...usageRoutes,
   ...reconciliationRoutes,
+  ...budgetPolicyRoutes,
   ...overviewRoutes,
   ...viewRoutes,
   ...scheduledReportRoutes,

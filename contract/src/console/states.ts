@@ -9,7 +9,9 @@ export const captures = ["none", "headers", "bodies"] as const;
 export type Capture = (typeof captures)[number];
 
 /** Scopes of limits, widest first. `person`: a user in one workspace. */
-export const limitScopes = ["workspace", "group", "person", "key"] as const;
+/** Objects that have limits and a budget. */
+export const limitedObjects = ["workspace", "group", "person", "key"] as const;
+export const limitScopes = [...limitedObjects, "policy"] as const;
 export const limitKinds = ["rpm", "tpm", "concurrency", "budget"] as const;
 
 /** `at_risk`: used to 80 % or more, including `exhausted`. `running_out`: budgets that will not last their period. */

@@ -3,8 +3,8 @@ import { budgetPeriods } from "../budget-windows.ts";
 import { budgetSchema, limitsSchema } from "../config-limits.ts";
 import { route } from "./route.ts";
 import {
+  limitedObjects,
   limitKinds,
-  limitScopes,
   limitSorts,
   limitStates,
   usageDimensions,
@@ -184,7 +184,7 @@ export const chargebackQuery = z.object({
 });
 
 export const limitUsageRowSchema = z.object({
-  scope: z.enum(limitScopes),
+  scope: z.enum(limitedObjects),
   scope_id: id.describe("For a `person`: the user id."),
   label: z.string(),
   workspace: z.object({ id, slug: z.string() }),
@@ -336,7 +336,7 @@ export const usageRoutes = {
         .describe(
           "User id. Filter by limits that apply to the user's calls: of the user, their keys, groups and workspaces. Only admins may name another user.",
         ),
-      scope: z.enum(limitScopes).optional(),
+      scope: z.enum(limitedObjects).optional(),
       scope_id: id.optional().describe("Filter by one object, together with `scope`. For a `person`: the user id."),
       kind: z.enum(limitKinds).optional(),
       state: z
@@ -366,7 +366,7 @@ export const usageRoutes = {
       "Change one limit of a workspace, group, user or key. It applies at once. Needs the same role as a change of that object",
     needs: "member",
     body: z.strictObject({
-      scope: z.enum(limitScopes),
+      scope: z.enum(limitedObjects),
       scope_id: id.describe("For a `person`: the user id."),
       change: z.discriminatedUnion("kind", [
         z.strictObject({

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { passThroughSchema } from "../config.ts";
 import { linePattern, lineRule } from "../names.ts";
-import { limitScopes } from "./states.ts";
+import { limitedObjects } from "./states.ts";
 
 /** Shared fields of the admin API. */
 export const at = z.int().nonnegative().describe("Unix milliseconds.");
@@ -90,7 +90,7 @@ export const budgetUse = {
       "USD used of its budget in this period. null: no budget, not readable now, or not visible to the caller.",
     ),
   exhausted_by: z
-    .enum(limitScopes)
+    .enum(limitedObjects)
     .nullable()
     .describe("The narrowest exhausted budget, which refuses calls with 402. null: none."),
 };

@@ -1,5 +1,8 @@
 import {
   type Batch,
+  type BudgetPolicy,
+  followsAttempts,
+  goesByTags,
   type HeaderReader,
   type LimitScope,
   type Model,
@@ -55,12 +58,22 @@ export function withAddedBudgets(principal: Principal, { budgets }: Pick<Batch, 
   return withBudgets(principal, (name) => !budgets.includes(name));
 }
 
-function withBudgets(principal: Principal, isWanted: (name: string) => boolean): Principal {
-  const scopes = principal.scopes.map((scope) => {
+function withBudgets({ policies: all, ...others }: Principal, isWanted: (name: string) => boolean): Principal {
+  const scopes = others.scopes.map((scope) => {
     const name = budgetName(scope);
     return name === null || isWanted(name) ? scope : { ...scope, budget: null };
   });
-  return { ...principal, scopes };
+  const policies = all?.filter((policy) => goesByRow(policy) || isWanted(policyName(policy)));
+  return { ...others, scopes, ...(policies === undefined || policies.length === 0 ? {} : { policies }) };
+}
+
+/** Rows may differ in it: each row holds its own money on the policy. */
+function goesByRow(policy: BudgetPolicy): boolean {
+  return followsAttempts(policy) || goesByTags(policy);
+}
+
+function policyName({ id, budget }: BudgetPolicy): string {
+  return `policy ${id} ${budget.period}`;
 }
 
 /** A limit that changes does not change the name. null: there is no budget. */
@@ -69,8 +82,12 @@ function budgetName({ kind, id, budget }: LimitScope): string | null {
 }
 
 /** The budgets that money is held on. */
-export function budgetNames({ scopes }: Principal): readonly string[] {
-  return scopes.flatMap((scope) => (scope.budget?.enforce === false ? [] : (budgetName(scope) ?? [])));
+export function budgetNames({ scopes, policies = [] }: Principal): readonly string[] {
+  const held = policies.filter((policy) => !goesByRow(policy) && policy.budget.enforce !== false);
+  return [
+    ...scopes.flatMap((scope) => (scope.budget?.enforce === false ? [] : (budgetName(scope) ?? []))),
+    ...held.map(policyName),
+  ];
 }
 
 /** Whether rows of this key may begin. */
@@ -78,8 +95,8 @@ export function maySend({ key, workspace }: Principal, now: number): boolean {
   return key.enabled && workspace.enabled && (key.expiresAt === null || key.expiresAt > now);
 }
 
-export function hasBudget({ scopes }: Principal): boolean {
-  return scopes.some(({ budget }) => budget !== null && budget.enforce !== false);
+export function hasBudget({ scopes, policies = [] }: Principal): boolean {
+  return [...scopes, ...policies].some(({ budget }) => budget !== null && budget.enforce !== false);
 }
 
 /** The protocol of the rows of a batch. */

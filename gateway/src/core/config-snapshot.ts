@@ -1,4 +1,5 @@
 import type { Settings as SettingValues } from "@sluice/contract/config-file";
+import type { BudgetPolicy } from "./budget-policy.ts";
 import type { Model, Provider } from "./deployment.ts";
 import type { Guardrail } from "./guardrail.ts";
 import type { Group, Workspace } from "./principal.ts";
@@ -33,6 +34,8 @@ export interface ConfigSnapshot {
   readonly settings: Settings;
   /** Of the installation and of all workspaces; disabled ones are left out. */
   readonly guardrails: readonly Guardrail[];
+  /** Of the installation and of all workspaces; disabled ones are left out. */
+  readonly budgetPolicies: readonly BudgetPolicy[];
   /** When the next scheduled price becomes effective, in Unix milliseconds. The snapshot must be reloaded then. */
   readonly nextPriceAt?: number;
   /** Until when secrets may belong to imported keys that were not used yet, in Unix milliseconds. Left out: there are no such keys. */

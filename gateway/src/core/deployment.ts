@@ -1,5 +1,6 @@
 import type { ProviderConfig, UnpricedPolicy } from "@sluice/contract/config-file";
 import type { ModelTypeName } from "@sluice/contract/words";
+import { type BudgetPolicy, coversModel } from "./budget-policy.ts";
 import type { PriceVersion } from "./price.ts";
 import { Secret } from "./secret.ts";
 import type { VideoCapabilities } from "./turn.ts";
@@ -127,10 +128,16 @@ export interface BudgetedScope {
   readonly budget: { readonly enforce?: boolean | undefined } | null;
 }
 
-/** Whether callers with these scopes may not call the model because it has no price. */
-export function isBlocked({ blocked }: Model, scopes: readonly BudgetedScope[]): boolean {
+interface BudgetedCaller {
+  readonly scopes: readonly BudgetedScope[];
+  readonly policies?: readonly BudgetPolicy[];
+}
+
+/** Whether a caller with these budgets may not call the model because it has no price. */
+export function isBlocked({ name, blocked }: Model, { scopes, policies = [] }: BudgetedCaller): boolean {
   if (blocked === undefined) return false;
-  return blocked === "always" || scopes.some(({ budget }) => budget !== null && budget.enforce !== false);
+  if (blocked === "always" || scopes.some(({ budget }) => budget !== null && budget.enforce !== false)) return true;
+  return policies.some((policy) => policy.budget.enforce !== false && coversModel(policy, name));
 }
 
 /** Whether only the built-in demo serves the model. */

@@ -66,6 +66,10 @@ export interface ReachedLimit {
   readonly scope: ScopeKind;
   readonly scopeId: string;
   readonly kind: "rpm" | "tpm" | "concurrency" | "budget";
+  /** The model that serves calls instead, by the budget. */
+  readonly fallback?: string;
+  /** A budget of a provider: another provider may serve the call. */
+  readonly isOfProvider?: true;
 }
 
 /** The upstream's answer, which callers of the same dialect receive unchanged. */

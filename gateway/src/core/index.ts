@@ -10,6 +10,7 @@ export * from "./batch.ts";
 export * from "./bounded-map.ts";
 export * from "./bounds/memory-bounds.ts";
 export * from "./bounds.ts";
+export * from "./budget-policy.ts";
 export * from "./budget-window.ts";
 export * from "./caller-memory.ts";
 export * from "./check-fields.ts";

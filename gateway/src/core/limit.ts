@@ -1,8 +1,11 @@
 import type { BudgetConfig } from "@sluice/contract/config-file";
+import type { PolicyCounter } from "./budget-policy.ts";
 import { type NanoUsd, nanoToUsd, usdToNano } from "./money.ts";
 import { withoutUndefined } from "./without-undefined.ts";
 
-export type ScopeKind = "workspace" | "group" | "person" | "key";
+/** Objects that have limits and a budget. */
+export type LimitedObject = "workspace" | "group" | "person" | "key";
+export type ScopeKind = LimitedObject | "policy";
 export type BudgetPeriod = "hour" | "day" | "week" | "month" | "total";
 /** Behavior of a limit while the shared counter is down. */
 export type FailMode = "open" | "closed";
@@ -25,24 +28,48 @@ export interface BudgetWindow {
   readonly rolling?: boolean;
 }
 
+/** More money for a time. */
+export interface BudgetIncrease {
+  readonly nanoUsd: NanoUsd;
+  /** Unix milliseconds. */
+  readonly until: number;
+  readonly reason: string;
+}
+
 export interface Budget extends BudgetWindow {
   readonly nanoUsd: NanoUsd;
+  /** The model that serves calls which do not fit. It is never refused by this budget. Absent: they are refused. */
+  readonly fallback?: string;
+  readonly increase?: BudgetIncrease;
   readonly fail?: FailMode;
   readonly enforce?: boolean;
 }
 
 /** A budget of the config file or the API, with members in a fixed order, so that equal budgets are equal text. */
-export function budgetOfConfig({ usd, time_zone: timeZone, ...config }: BudgetConfig): Budget {
+export function budgetOfConfig({ usd, time_zone: timeZone, over, increase: more, ...config }: BudgetConfig): Budget {
   const { period, fail, enforce } = config;
   const rolling = config.rolling === true ? true : undefined;
-  return withoutUndefined({ nanoUsd: usdToNano(usd), period, timeZone, rolling, fail, enforce });
+  const fallback = typeof over === "object" ? over.fallback : undefined;
+  const increase = more && { nanoUsd: usdToNano(more.usd), until: Date.parse(more.until), reason: more.reason };
+  return withoutUndefined({ nanoUsd: usdToNano(usd), period, timeZone, rolling, fail, enforce, fallback, increase });
 }
 
-export function configOfBudget({ nanoUsd, timeZone, ...others }: Budget): BudgetConfig {
-  return { usd: nanoToUsd(nanoUsd), ...withoutUndefined({ time_zone: timeZone }), ...others };
+export function configOfBudget({ nanoUsd, timeZone, fallback, increase: more, ...others }: Budget): BudgetConfig {
+  const increase = more && {
+    usd: nanoToUsd(more.nanoUsd),
+    until: new Date(more.until).toISOString(),
+    reason: more.reason,
+  };
+  const over = fallback === undefined ? undefined : { fallback };
+  return { usd: nanoToUsd(nanoUsd), ...withoutUndefined({ time_zone: timeZone, over, increase }), ...others };
 }
 
-/** The limits of a workspace, group, key, or person in a workspace. */
+/** The amount of a budget now, with its increase. */
+export function budgetAmount({ nanoUsd, increase }: Budget, nowMs: number): NanoUsd {
+  return increase !== undefined && nowMs < increase.until ? nanoUsd + increase.nanoUsd : nanoUsd;
+}
+
+/** The limits of a workspace, group, key, or person in a workspace; or one counter of a budget policy. */
 export interface LimitScope {
   readonly kind: ScopeKind;
   /** Unique among all scopes. For a person: `personScopeId`. */
@@ -51,6 +78,8 @@ export interface LimitScope {
   readonly label: string;
   readonly limits: RateLimits;
   readonly budget: Budget | null;
+  /** Only of a policy. */
+  readonly counter?: PolicyCounter;
 }
 
 /** A person's spending counts per workspace. */

@@ -1,4 +1,5 @@
 import type { Capture } from "@sluice/contract/words";
+import type { BudgetPolicy, PolicyCaller } from "./budget-policy.ts";
 import type { LimitScope, ScopeKind } from "./limit.ts";
 
 /** Model names; `*` matches any characters. */
@@ -62,6 +63,8 @@ export interface Principal {
   /** User id of the signed-in user who calls in the console; absent for all other calls. */
   readonly actor?: string;
   readonly scopes: readonly LimitScope[];
+  /** Budget policies that may apply to its calls; absent: none. */
+  readonly policies?: readonly BudgetPolicy[];
   /** The call came from outside of the key's `shadowIps`. */
   readonly outsideShadowIps?: true;
 }
@@ -77,6 +80,21 @@ export interface ShadowDenial {
 /** User id of the caller of a key. */
 export function personOf({ personId, ownerId }: Pick<ApiKey, "personId" | "ownerId">): string | null {
   return personId ?? ownerId ?? null;
+}
+
+/** The caller as budget policies see it. */
+export function policyCaller({
+  key,
+  group,
+  workspace,
+  person,
+}: Pick<Principal, "key" | "group" | "workspace" | "person">): PolicyCaller {
+  return {
+    workspaceId: workspace.id,
+    groupId: group.id,
+    keyId: key.id,
+    ...(person === null ? {} : { personId: person }),
+  };
 }
 
 /** For ledger entries and tasks. */

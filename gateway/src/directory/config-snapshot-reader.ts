@@ -1,5 +1,6 @@
 import type { CapabilitiesConfig } from "@sluice/contract/config-file";
 import {
+  type BudgetPolicy,
   type ConfigSnapshot,
   type Deployment,
   defaultTimeouts,
@@ -29,6 +30,7 @@ import {
   type Row,
   sealId,
 } from "#storage/tables.ts";
+import { policyOf } from "./budgets/policy-rows.ts";
 import { guardrailOf } from "./guardrails/guardrail-rows.ts";
 import { importedKeysUntil as readImportedKeysUntil } from "./keys/keys.ts";
 import { currentPrices, type ModelPrices } from "./providers/prices.ts";
@@ -52,6 +54,7 @@ export async function readConfigSnapshot(database: Database, vault: Vault, now: 
       models: await readModels(snapshot, providers, prices, settings.unpriced),
       settings,
       guardrails: await readGuardrails(snapshot, vault),
+      budgetPolicies: await readBudgetPolicies(snapshot),
       ...(later.length === 0 ? {} : { nextPriceAt: Math.min(...later) }),
       ...(importedKeysUntil === null ? {} : { importedKeysUntil }),
     });
@@ -147,6 +150,17 @@ async function readModels(
 async function readGuardrails(connection: Connection, vault: Vault): Promise<readonly Guardrail[]> {
   const rows = await findRows(connection, "guardrails", { enabled: 1, managed_by: not("suspended") }, "name", "id");
   return Object.freeze(rows.map((row) => guardrailOf(row, vault)));
+}
+
+async function readBudgetPolicies(connection: Connection): Promise<readonly BudgetPolicy[]> {
+  const rows = await findRows(
+    connection,
+    "budget_policies",
+    { enabled: 1, managed_by: not("suspended") },
+    "name",
+    "id",
+  );
+  return Object.freeze(rows.map(policyOf));
 }
 
 async function readDeployments(

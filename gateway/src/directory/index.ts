@@ -8,6 +8,7 @@
 
 export { type AgentSettingsVersion, type CurrentAgentSettings, settingsChecksum } from "./agents/agent-settings.ts";
 export type { AgentGrant, AgentSession, WaitingDevice } from "./agents/agent-sign-ins.ts";
+export type { PolicyDraft, PolicyRecord } from "./budgets/policy-rows.ts";
 export type { GuardrailDraft, GuardrailRecord } from "./guardrails/guardrail-rows.ts";
 export { usableCheck } from "./guardrails/guardrails.ts";
 export type { KeyChange } from "./keys/key-rules.ts";

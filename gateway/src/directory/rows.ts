@@ -20,7 +20,7 @@ export function installationObject<Name extends "providers" | "models" | "deploy
   return { table, idColumn, label, view, workspaceOf: () => null, notify: (log) => log.configChanged() };
 }
 
-type FileOwned = "workspaces" | "groups" | "api_keys" | "providers" | "models" | "guardrails";
+type FileOwned = "workspaces" | "groups" | "api_keys" | "providers" | "models" | "guardrails" | "budget_policies";
 
 type Managed<Name extends FileOwned | "settings"> = Row<Name> & { readonly managed_by: string };
 

@@ -5,6 +5,7 @@ import { auditedWrite, type CallerKeyRow, callerKeys, type Database, keyByOldSec
 import * as agentKeys from "./agents/agent-keys.ts";
 import * as agentSettings from "./agents/agent-settings.ts";
 import * as agentSignIns from "./agents/agent-sign-ins.ts";
+import * as policies from "./budgets/policies.ts";
 import * as configFile from "./config-file/apply-config.ts";
 import { exportConfig } from "./config-file/config-export.ts";
 import { readConfigSnapshot } from "./config-snapshot-reader.ts";
@@ -91,6 +92,7 @@ const controlReads = {
   listPrices: prices.listPrices,
   /** null: the built-in price list is in use. */
   storedPriceList: ({ database }: ControlDirectory) => prices.priceListIn(database.kysely),
+  budgetPolicies: policies.listBudgetPolicies,
   guardrails: guardrails.listGuardrails,
   inheritedGuardrails: guardrails.inheritedGuardrails,
   settings: currentSettings,
@@ -131,6 +133,9 @@ const controlWrites = {
   importModels,
   storePriceList: prices.storePriceList,
   applyListPrices: models.applyListPrices,
+  createBudgetPolicy: policies.createBudgetPolicy,
+  updateBudgetPolicy: policies.updateBudgetPolicy,
+  removeBudgetPolicy: policies.removeBudgetPolicy,
   createGuardrail: guardrails.createGuardrail,
   updateGuardrail: guardrails.updateGuardrail,
   removeGuardrail: guardrails.removeGuardrail,
@@ -168,6 +173,7 @@ const peopleReads = {
   rightsOf: ({ database }: Directory, userId: string) => tokens.rightsOf(database.kysely, userId),
   tokenActor: tokens.tokenActor,
   listUsers: users.listUsers,
+  emailsOf: users.emailsOf,
   user: ({ database }: Directory, userId: string) => users.oneUser(database.kysely, "id", userId),
   userByEmail: ({ database }: Directory, email: string) => users.oneUser(database.kysely, "email", email.toLowerCase()),
   administratorExists: ({ database }: Directory) => newUsers.administratorExists(database.kysely),

@@ -12,6 +12,8 @@ import {
   type Principal,
   personDigest,
   personOf,
+  policiesOf,
+  policyCaller,
   Secret,
   scopesOf,
   sessionDigest,
@@ -190,13 +192,10 @@ export class Authenticator {
     const group = configSnapshot.groups.get(key.groupId);
     if (workspace === undefined || group === undefined) throw unknownKey();
     if (!workspace.enabled) throw new Failure("forbidden", "The workspace of this API key is disabled.");
-    const principal: Principal = Object.freeze({
-      key,
-      group,
-      workspace,
-      person: personOf(key),
-      scopes: scopesOf(workspace, group, key),
-    });
+    const caller = { key, group, workspace, person: personOf(key) };
+    const policies = policiesOf(configSnapshot.budgetPolicies, policyCaller(caller));
+    const scopes = scopesOf(workspace, group, key);
+    const principal: Principal = Object.freeze({ ...caller, scopes, ...(policies === undefined ? {} : { policies }) });
     this.#principals.set(key, { configSnapshot, principal });
     return principal;
   }

@@ -23,7 +23,7 @@ const cacheOf = oncePerObject(
 );
 
 function findModels(configSnapshot: ConfigSnapshot, principal: Principal, model: Model): readonly Model[] {
-  const isUsable = (one: Model) => !isBlocked(one, principal.scopes) && mayCall(principal, one.name);
+  const isUsable = (one: Model) => !isBlocked(one, principal) && mayCall(principal, one.name);
   if (!isUsable(model)) return none;
   const fallbacks = model.fallbacks.flatMap((name) => configSnapshot.models.get(name) ?? []);
   return [model, ...fallbacks.filter(isUsable)];
@@ -37,7 +37,7 @@ export function isCallable(configSnapshot: ConfigSnapshot, principal: Principal,
 export function noModel({ models }: ConfigSnapshot, principal: Principal, name: string): Failure {
   const model = models.get(name);
   const param = "model";
-  if (model === undefined || !mayCall(principal, name) || !isBlocked(model, principal.scopes)) {
+  if (model === undefined || !mayCall(principal, name) || !isBlocked(model, principal)) {
     const message = `The model "${name}" does not exist or is not available to this API key.`;
     return new Failure("model_not_found", message, { param });
   }

@@ -134,7 +134,7 @@ export function accessReason(
   const refused = deniedReason(key, model.name);
   if (refused !== null) return refused;
   if (key.state !== "active") return stateReasons[key.state];
-  if (isBlocked(model, key.scopes)) return "model_not_priced";
+  if (isBlocked(model, key)) return "model_not_priced";
   return isServed(key, model, configSnapshot) ? "yes" : "no_deployment";
 }
 
@@ -165,10 +165,7 @@ function isServed(key: KeyAccess, model: Model, configSnapshot: Pick<ConfigSnaps
   return model.fallbacks.some((name) => {
     const fallback = configSnapshot.models.get(name);
     return (
-      fallback !== undefined &&
-      !isBlocked(fallback, key.scopes) &&
-      deploymentsReady(fallback) > 0 &&
-      isGranted(key, name)
+      fallback !== undefined && !isBlocked(fallback, key) && deploymentsReady(fallback) > 0 && isGranted(key, name)
     );
   });
 }

@@ -1,6 +1,16 @@
-import { bounds, Failure, type LimitScope, type NanoUsd, oncePerObject, type Principal, sleep } from "#core/index.ts";
+import {
+  type BudgetPolicy,
+  bounds,
+  Failure,
+  type LimitScope,
+  type NanoUsd,
+  type PolicyCall,
+  type Principal,
+  sleep,
+} from "#core/index.ts";
 import type { Claim, ClaimState, Clock, Counter, Refused, Reserved, SharedHold } from "#ports/index.ts";
-import { BudgetRule, budgetRules, type CountedBudget, RefusedBudgets } from "./budget.ts";
+import { BudgetRule, type CountedBudget, RefusedBudgets } from "./budget.ts";
+import { type AttemptPlace, CallRuleSets, type CallRules } from "./call-rules.ts";
 import {
   type Estimate,
   type LimitRule,
@@ -10,7 +20,6 @@ import {
   type ScopeLimitUsage,
 } from "./limit-rule.ts";
 import { Permit, type PermitOwner, type RateStates, tightestRate } from "./permit.ts";
-import { rateRules } from "./rates.ts";
 import { ShadowTrial } from "./shadow-trial.ts";
 import { type Cost, Spending, type SpendingSource, type Unknown } from "./spending.ts";
 
@@ -18,18 +27,12 @@ export interface AdmissionOptions {
   readonly counter: Counter;
   /** The periods of budgets follow its wall clock. */
   readonly clock: Clock;
+  /** The budget policies now. Absent: none. */
+  readonly policies?: () => readonly BudgetPolicy[];
   /** Reads what was spent before a budget's first use. Absent: nothing was. */
   readonly spending?: SpendingSource;
   /** Called for each call that a shadow limit would have refused. */
   readonly onShadowRefusal?: (rule: Pick<LimitRule, "name" | "scope">) => void;
-}
-
-interface CallerRules {
-  readonly all: readonly LimitRule[];
-  readonly budgets: readonly BudgetRule[];
-  readonly rates: readonly LimitRule[];
-  /** Not among the others. */
-  readonly shadow: readonly LimitRule[];
 }
 
 /** A request for a permit. */
@@ -45,29 +48,23 @@ export class Admission implements PermitOwner {
   readonly #counter: Counter;
   readonly #clock: Clock;
   readonly #spending: Spending;
-  /** The first refusal is returned to the caller, so the longest waits come first. */
-  readonly #scopeRules = oncePerObject((scope: LimitScope): readonly LimitRule[] => [
-    ...budgetRules(scope),
-    ...rateRules(scope),
-  ]);
-  readonly #rulesOf = oncePerObject(({ scopes }: Principal): CallerRules => {
-    const rules = scopes.flatMap((scope) => this.#scopeRules(scope));
-    const all = rules.filter(({ isShadow }) => !isShadow);
-    const budgets = all.filter((rule) => rule instanceof BudgetRule);
-    const rates = all.filter((rule) => !(rule instanceof BudgetRule));
-    return { all, budgets, rates, shadow: rules.filter(({ isShadow }) => isShadow) };
-  });
+  readonly #rules: CallRuleSets;
   readonly #refused: RefusedBudgets;
   readonly #onShadowRefusal: NonNullable<AdmissionOptions["onShadowRefusal"]>;
   #repeatedEndings = 0;
   #unsettled = 0;
 
-  constructor({ counter, clock, spending, onShadowRefusal }: AdmissionOptions) {
+  constructor({ counter, clock, policies, spending, onShadowRefusal }: AdmissionOptions) {
+    this.#rules = new CallRuleSets(clock);
     this.#counter = counter;
     this.#clock = clock;
     this.#onShadowRefusal = onShadowRefusal ?? (() => undefined);
     this.#refused = new RefusedBudgets(clock);
-    this.#spending = new Spending({ counter, clock, source: spending ?? null });
+    this.#spending = new Spending({
+      ...{ counter, clock, source: spending ?? null },
+      policies: policies ?? (() => []),
+      counterValue: (policy, cost) => this.#rules.policies.counterValue(policy, cost),
+    });
   }
 
   /** Reservations not yet settled or released; 0 at rest. */
@@ -96,21 +93,48 @@ export class Admission implements PermitOwner {
    * request's.
    */
   admit(principal: Principal, estimate: Estimate, id?: string): Permit | Promise<Permit> {
-    const caller = this.#rulesOf(principal);
-    const permit = this.#admit(caller, estimate, id);
-    if (caller.shadow.length === 0) return permit;
-    const observed = (granted: Permit): Permit => this.#tryShadow(granted, caller.shadow, estimate);
+    return this.#admitBy(this.#rules.ofCall(principal, estimate.call), estimate, id);
+  }
+
+  #admitBy(rules: CallRules, estimate: Estimate, id?: string): Permit | Promise<Permit> {
+    const permit = this.#admit(rules, estimate, id);
+    if (rules.shadow.length === 0) return permit;
+    const observed = (granted: Permit): Permit => this.#tryShadow(granted, rules.shadow, estimate);
     return permit instanceof Promise ? permit.then(observed) : observed(permit);
   }
 
-  #admit({ all, budgets, rates }: CallerRules, estimate: Estimate, id?: string): Permit | Promise<Permit> {
+  /**
+   * Holds money for the next attempt on the policies that depend on its model or provider, in place of what an earlier attempt held.
+   * Throws or rejects with budget_exceeded or budget_held. Returns undefined, without a promise, if there is nothing to wait for.
+   * `money`: of the attempt alone.
+   */
+  enter(
+    permit: Permit,
+    principal: Principal,
+    place: AttemptPlace,
+    estimate: Pick<Estimate, "money" | "isFree">,
+  ): Promise<void> | undefined {
+    if (principal.policies === undefined || estimate.isFree === true) return undefined;
+    permit.leaveAttempt();
+    const rules = this.#rules.ofAttempt(principal, place);
+    if (rules === null) return undefined;
+    const held = this.#admitBy(rules, { tokens: 0, call: place, money: () => estimate.money() });
+    if (!(held instanceof Promise)) {
+      permit.enterAttempt(held);
+      return undefined;
+    }
+    return held.then((later) => permit.enterAttempt(later));
+  }
+
+  #admit({ all, budgets, rates }: CallRules, estimate: Estimate, id?: string): Permit | Promise<Permit> {
     const isFree = estimate.isFree === true;
     const rules = isFree ? rates : all;
     if (rules.length === 0) return new Permit(this, rules, null);
     const money = isFree || budgets.length === 0 ? noMoney : estimate.money();
     const nowMs = this.#clock.now();
     const claims: Claim[] = [];
-    for (const rule of rules) claims.push(rule.claim(estimate.tokens, money, nowMs));
+    const model = estimate.call?.model;
+    for (const rule of rules) claims.push(rule.claim(estimate.tokens, money, nowMs, model));
     const answer = this.#counter.reserve(claims, id, true);
     if (!(answer instanceof Promise) && answer.granted) return this.#permit(rules, answer);
     return this.#decide(
@@ -121,7 +145,7 @@ export class Admission implements PermitOwner {
 
   /** Throws what `admit` would throw now for any call, as far as this process knows. Reserves nothing. `isFree`: budgets are skipped. */
   check(principal: Principal, isFree = false): void {
-    const { all, rates } = this.#rulesOf(principal);
+    const { all, rates } = this.#rules.of(principal);
     const nowMs = this.#clock.now();
     for (const rule of isFree ? rates : all) {
       const claim = rule.claim(0, noMoney, nowMs);
@@ -137,15 +161,21 @@ export class Admission implements PermitOwner {
 
   /**
    * Holds money for a task. Rejects with budget_exceeded or budget_held, unless it `isGranted`: it was granted before a restart. `id`:
-   * the task's; all processes share its reservation.
+   * the task's; all processes share its reservation. `call`: absent for rows of a batch, which may differ.
    */
-  async hold(principal: Principal, nanoUsd: NanoUsd, isGranted: boolean, id?: string): Promise<Permit> {
-    const { budgets: rules } = this.#rulesOf(principal);
+  async hold(
+    principal: Principal,
+    nanoUsd: NanoUsd,
+    isGranted: boolean,
+    id?: string,
+    call?: PolicyCall,
+  ): Promise<Permit> {
+    const rules = this.#rules.heldBy(principal, call);
     if (rules.length === 0) return new Permit(this, rules, null);
     const money = { most: nanoUsd, least: nanoUsd };
     const nowMs = this.#clock.now();
     const claims = rules.map((rule) => {
-      const claim = rule.claim(0, money, nowMs);
+      const claim = rule.claim(0, money, nowMs, call?.model);
       return isGranted ? { ...claim, limit: Number.POSITIVE_INFINITY } : claim;
     });
     const { shared } = this.#counter;
@@ -156,7 +186,7 @@ export class Admission implements PermitOwner {
 
   /** From now on `settled` counts entries of this caller, who was perhaps admitted by another process only. */
   countBudgets(principal: Principal): void {
-    const { budgets, shadow } = this.#rulesOf(principal);
+    const { budgets, shadow } = this.#rules.of(principal);
     this.#countBudgets([...budgets, ...shadow]);
   }
 
@@ -190,15 +220,21 @@ export class Admission implements PermitOwner {
 
   /** The caller's rates now. Reserves nothing. */
   async rates(principal: Principal): Promise<RateStates> {
-    const { rates } = this.#rulesOf(principal);
+    const { rates } = this.#rules.of(principal);
     const nowMs = this.#clock.now();
     const states = await Promise.all(rates.map((rule) => this.#counter.peek(rule.claim(0, noMoney, nowMs))));
     return { tightestRate: (name) => tightestRate(rates, states, name) };
   }
 
+  /** The counters of policies that all calls of this caller count for. */
+  policyScopes(principal: Principal): readonly LimitScope[] {
+    const { budgets, shadow } = this.#rules.of(principal);
+    return [...budgets, ...shadow].flatMap(({ scope }) => (scope.kind === "policy" ? [scope] : []));
+  }
+
   /** The usage of each limit of these scopes, in their order. */
   async limitUsages(scopes: readonly LimitScope[]): Promise<readonly ScopeLimitUsage[]> {
-    const rules = scopes.flatMap((scope) => this.#scopeRules(scope));
+    const rules = scopes.flatMap((scope) => this.#rules.ofScope(scope));
     const unknown = await this.#spending.load(countedBy(rules));
     const nowMs = this.#clock.now();
     return Promise.all(
@@ -261,7 +297,10 @@ export class Admission implements PermitOwner {
     try {
       const nowMs = this.#clock.now();
       const money = rules.some((rule) => rule instanceof BudgetRule) ? estimate.money() : noMoney;
-      const claims = rules.map((rule): Claim => ({ ...rule.claim(estimate.tokens, money, nowMs), fail: "open" }));
+      const model = estimate.call?.model;
+      const claims = rules.map(
+        (rule): Claim => ({ ...rule.claim(estimate.tokens, money, nowMs, model), fail: "open" }),
+      );
       const answer = this.#counter.reserve(claims, undefined, true);
       if (answer instanceof Promise || isUnknown(answer)) {
         this.#tryShadowLater(trial, rules, claims, answer, nowMs).catch(() => undefined);

@@ -1,15 +1,19 @@
 import {
   BoundedMap,
   type Budget,
+  type BudgetIncrease,
   type BudgetWindow,
   bounds,
   bucketStart,
+  budgetAmount,
   Failure,
+  goesByProvider,
   type LimitScope,
   type NanoUsd,
   nanoToUsd,
   periodEnd,
   periodStart,
+  type ReachedLimit,
   type RollingBuckets,
   rollingFrom,
   rollingOf,
@@ -23,7 +27,7 @@ export function budgetRules(scope: LimitScope): readonly BudgetRule[] {
 }
 
 export interface CountedBudget {
-  readonly scope: Pick<LimitScope, "kind" | "id" | "label">;
+  readonly scope: Pick<LimitScope, "kind" | "id" | "label" | "counter">;
   readonly window: BudgetWindow;
   readonly key: string;
 }
@@ -57,17 +61,27 @@ export class BudgetRule implements LimitRule {
     this.counted = { scope, window: budget, key: claimKey(`budget:${windowName(budget)}`, scope.kind, scope.id) };
   }
 
-  claim(_tokens: number, money: Money, nowMs: number): Claim {
+  claim(_tokens: number, money: Money, nowMs: number, model?: string): Claim {
     this.#updatePeriod(nowMs);
     const amount = Math.max(0, Math.ceil(money.most));
     const least = Math.max(0, Math.ceil(money.least));
+    // The model that serves what does not fit is counted, and never refused.
+    const isFallback = model !== undefined && model === this.#budget.fallback;
+    const limit = isFallback ? Number.POSITIVE_INFINITY : budgetAmount(this.#budget, nowMs);
     const last = this.#claim;
-    if (last?.amount === amount && last.least === least && this.#claimStartMs === this.#startMs) return last;
+    if (
+      last?.amount === amount &&
+      last.least === least &&
+      last.limit === limit &&
+      this.#claimStartMs === this.#startMs
+    ) {
+      return last;
+    }
     this.#claimStartMs = this.#startMs;
     this.#claim = {
       kind: "budget",
       key: this.counted.key,
-      limit: this.#budget.nanoUsd,
+      limit,
       amount,
       least,
       windowMs: this.#rolling?.bucketMs ?? 0,
@@ -98,7 +112,7 @@ export class BudgetRule implements LimitRule {
       period: this.#budget.period,
       resets_at: isHeld ? Math.ceil((nowMs + heldRetryMs) / 1_000) : secondsOf(freeMs),
     };
-    const reached = reachedLimit(this.scope, this.name);
+    const reached = this.#reached();
     const budget = `The ${this.text}`;
     if (isHeld) {
       const message = `${budget} has ${usd(unspent)} left, of which ${usd(held)} is held for calls in flight; try again in ${heldRetryMs / 1_000} s.`;
@@ -121,11 +135,27 @@ export class BudgetRule implements LimitRule {
       isShadow: this.isShadow,
       period: this.#budget.period,
       timeZone: this.#budget.timeZone ?? null,
+      increase: this.#increase(nowMs),
       isRolling: this.#rolling !== null,
       limit: nanoToUsd(state.limit),
       used: nanoToUsd(state.used),
       held: nanoToUsd(state.held ?? 0),
       resetsAt: secondsOf(this.#freeMs(state)),
+    };
+  }
+
+  #increase(nowMs: number): BudgetIncrease | null {
+    const { increase } = this.#budget;
+    return increase !== undefined && nowMs < increase.until ? increase : null;
+  }
+
+  #reached(): ReachedLimit {
+    const { fallback } = this.#budget;
+    const policy = this.scope.counter?.policy;
+    return {
+      ...reachedLimit(this.scope, this.name),
+      ...(fallback === undefined ? {} : { fallback }),
+      ...(policy !== undefined && goesByProvider(policy) ? { isOfProvider: true } : {}),
     };
   }
 

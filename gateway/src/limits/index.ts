@@ -10,6 +10,7 @@
  * spending of a budget is read from the ledger at its first use, with retries until that succeeds.
  */
 export { Admission, callCounter } from "./admit.ts";
+export { type AttemptPlace, heldClaims } from "./call-rules.ts";
 export {
   type Estimate,
   freeRequest,
@@ -19,5 +20,5 @@ export {
   type ScopeLimitUsage,
 } from "./limit-rule.ts";
 export type { Permit, RateStates, SpentBudget } from "./permit.ts";
-export { heldClaims, seedRates } from "./seed.ts";
+export { seedRates } from "./seed.ts";
 export type { SpendingSource } from "./spending.ts";

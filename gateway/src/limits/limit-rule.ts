@@ -1,4 +1,13 @@
-import type { BudgetPeriod, Failure, LimitScope, NanoUsd, ReachedLimit, ScopeKind } from "#core/index.ts";
+import type {
+  BudgetIncrease,
+  BudgetPeriod,
+  Failure,
+  LimitScope,
+  NanoUsd,
+  PolicyCall,
+  ReachedLimit,
+  ScopeKind,
+} from "#core/index.ts";
 import type { Claim, ClaimState } from "#ports/index.ts";
 
 /** Money to hold for a call: the most that it can cost, and the least that it needs to begin. They differ if it can be ended early. */
@@ -12,6 +21,8 @@ export interface Estimate {
   readonly tokens: number;
   /** The call costs nothing: it passes even a budget that is used up. */
   readonly isFree?: boolean;
+  /** What budget policies depend on, beside the caller. Absent: policies by tags do not apply. */
+  readonly call?: PolicyCall;
   /** Called only if the caller has a budget. */
   money(): Money;
 }
@@ -33,8 +44,8 @@ export interface LimitRule {
   readonly isShadow: boolean;
   /** In a sentence: `limit of 60 requests per minute on key acme/ci`. */
   readonly text: string;
-  /** The same object for equal claims. */
-  claim(tokens: number, money: Money, nowMs: number): Claim;
+  /** The same object for equal claims. `model`: of the call, if it is known. */
+  claim(tokens: number, money: Money, nowMs: number, model?: string): Claim;
   /** How much a finished call took that used this number of tokens. */
   actual(tokens: number): number;
   refusal(state: ClaimState, money: Money, nowMs: number): Failure;
@@ -60,6 +71,8 @@ export interface LimitUsage {
   readonly timeZone?: string | null;
   /** Budgets only. */
   readonly isRolling?: boolean;
+  /** Budgets only; null: none now. `limit` includes it. */
+  readonly increase?: BudgetIncrease | null;
   readonly isShadow: boolean;
   readonly limit: number;
   /** null: the spending of a budget cannot be read now. */

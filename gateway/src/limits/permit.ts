@@ -31,6 +31,8 @@ export class Permit {
   readonly #reserved: Reserved | null;
   /** null: the caller has no shadow limits. */
   #shadow: ShadowTrial | null = null;
+  /** What the current attempt holds; null: nothing in addition. */
+  #attempt: Permit | null = null;
   #ended = false;
 
   constructor(owner: PermitOwner, rules: readonly LimitRule[], reserved: Reserved | null) {
@@ -44,9 +46,22 @@ export class Permit {
     return this;
   }
 
+  /** Ends what the last attempt holds. Its cost is counted by its entry. */
+  leaveAttempt(): void {
+    this.#attempt?.release();
+    this.#attempt = null;
+  }
+
+  enterAttempt(held: Permit): void {
+    this.leaveAttempt();
+    // The caller went away meanwhile.
+    if (this.#ended) held.release();
+    else this.#attempt = held;
+  }
+
   /** The shadow limit that would have refused the call; null: none, or not decided yet. */
   get shadowRefusal(): LimitRule | null {
-    return this.#shadow?.refusedBy ?? null;
+    return this.#shadow?.refusedBy ?? this.#attempt?.shadowRefusal ?? null;
   }
 
   /** The call was sent. `tokens`: used by all its attempts. */
@@ -61,11 +76,20 @@ export class Permit {
 
   /** Money that is held for the call on each of its budgets; Infinity if it has none. */
   get held(): NanoUsd {
-    return this.#reserved?.held ?? Number.POSITIVE_INFINITY;
+    const held = this.#reserved?.held ?? Number.POSITIVE_INFINITY;
+    return this.#attempt === null ? held : Math.min(held, this.#attempt.held);
   }
 
   /** Holds up to `amount` more, and at least `least`. Returns how much; 0 if less is left. */
   topUp(amount: NanoUsd, least: NanoUsd): NanoUsd | Promise<NanoUsd> {
+    const attempt = this.#attempt;
+    if (attempt === null) return this.#topUp(amount, least);
+    const more = this.#topUp(amount, least);
+    const both = (got: NanoUsd): NanoUsd | Promise<NanoUsd> => (got > 0 ? attempt.topUp(got, least) : 0);
+    return more instanceof Promise ? more.then(both) : both(more);
+  }
+
+  #topUp(amount: NanoUsd, least: NanoUsd): NanoUsd | Promise<NanoUsd> {
     if (this.#reserved === null) return amount;
     if (this.#ended) return 0;
     return this.#owner.topUp(this.#rules, this.#reserved.ticket, Math.ceil(amount), Math.ceil(least));
@@ -86,7 +110,8 @@ export class Permit {
       if (tightest !== null && share <= tightest.share) continue;
       tightest = { share, resetsAt: rule.limitUsage(state, nowMs).resetsAt };
     }
-    return tightest;
+    const ofAttempt = this.#attempt?.tightestBudget(nowMs) ?? null;
+    return ofAttempt !== null && ofAttempt.share > (tightest?.share ?? -1) ? ofAttempt : tightest;
   }
 
   /** `tokens` null: nothing was sent. */
@@ -96,6 +121,9 @@ export class Permit {
       return false;
     }
     this.#ended = true;
+    if (tokens === null) this.#attempt?.release();
+    else this.#attempt?.settle(tokens);
+    this.#attempt = null;
     this.#shadow?.end(tokens);
     if (this.#reserved !== null) this.#owner.settle(this.#reserved.ticket, actualUse(this.#rules, tokens));
     return true;

@@ -1,6 +1,5 @@
-import type { ConfigSnapshot, LimitScope, NanoUsd, Principal } from "#core/index.ts";
-import type { Claim, Clock, Counter, LedgerStore } from "#ports/index.ts";
-import { budgetRules } from "./budget.ts";
+import type { ConfigSnapshot, LimitScope } from "#core/index.ts";
+import type { Clock, Counter, LedgerStore } from "#ports/index.ts";
 import { claimKey } from "./limit-rule.ts";
 import { rateWindowMs } from "./rates.ts";
 import { scopesOfCall } from "./spending.ts";
@@ -31,13 +30,6 @@ export async function seedRates(options: SeedOptions): Promise<void> {
       if (row.tokens > 0) await counter.seed(claimKey("tpm", kind, id), row.tokens, at, rateWindowMs);
     }
   }
-}
-
-/** The hold of a task that was admitted before a restart, as claims without a limit. */
-export function heldClaims(principal: Pick<Principal, "scopes">, nanoUsd: NanoUsd, nowMs: number): readonly Claim[] {
-  const money = { most: nanoUsd, least: nanoUsd };
-  const rules = principal.scopes.flatMap((scope) => budgetRules(scope)).filter(({ isShadow }) => !isShadow);
-  return rules.map((rule) => ({ ...rule.claim(0, money, nowMs), limit: Number.POSITIVE_INFINITY }));
 }
 
 /** The clock may have been corrected by a little. */

@@ -1,14 +1,22 @@
 import {
   afterRunningFor,
+  type BudgetPolicy,
   type BudgetWindow,
   bounds,
   bucketStart,
+  coversCost,
   LastingFault,
+  type PolicyCost,
+  type PolicyCounter,
   periodEnd,
   personScopeId,
+  policyScopeId,
+  policyValue,
   rollingOf,
   type ScopeKind,
   sleep,
+  tagOf,
+  windowName,
   windowNamed,
   windowStart,
 } from "#core/index.ts";
@@ -24,6 +32,8 @@ import type {
   SpendingStatus,
 } from "#ports/index.ts";
 import { type CountedBudget, counterPeriod } from "./budget.ts";
+import { claimKey } from "./limit-rule.ts";
+import { otherTagValues } from "./policy-counters.ts";
 
 export interface SpendingSource {
   readonly reports: Pick<ReportStore, "spending">;
@@ -37,6 +47,9 @@ export interface SpendingOptions {
   readonly clock: Clock;
   /** null: there is no ledger, and nothing was spent before a budget's first use. */
   readonly source: SpendingSource | null;
+  readonly policies: () => readonly BudgetPolicy[];
+  /** See `PolicyCounters`. */
+  readonly counterValue: (policy: BudgetPolicy, cost: PolicyCost) => string | null | undefined;
 }
 
 export type Cost = RecentCost;
@@ -54,10 +67,11 @@ export class Spending {
   /** Budgets that the counter has, by the id of their scope. */
   readonly #counted = new Map<string, CountedBudget[]>();
   readonly #readings = new Map<string, Reading>();
-  /** Readings of keys and people use an index. They do not wait for the others, which take longer. */
-  readonly #lanes: { readonly key: Lane; readonly wide: Lane } = {
-    key: { waiting: [], running: false },
-    wide: { waiting: [], running: false },
+  /** Readings of keys and people use an index. They do not wait for the others, which take longer; values of tags come from callers. */
+  readonly #lanes = {
+    key: { waiting: [], running: false } as Lane,
+    wide: { waiting: [], running: false } as Lane,
+    policy: { waiting: [], running: false } as Lane,
   };
   readonly #closing = new AbortController();
   readonly #unread: LastingFault;
@@ -73,7 +87,18 @@ export class Spending {
 
   /** An entry was settled. Its cost belongs to the period in which its attempt began. */
   settled(cost: Cost): void {
-    if (cost.costNanoUsd === 0 || this.#counted.size === 0) return;
+    if (cost.costNanoUsd === 0) return;
+    const { policies, counterValue, counter } = this.#options;
+    for (const policy of policies()) {
+      const value = counterValue(policy, policyCost(cost));
+      if (value === undefined) continue;
+      const { budget } = policy;
+      // Also those that only other processes count.
+      const key = policyKey({ policy, value });
+      const spent = counter.spend(key, counterPeriod(budget, cost.at), attemptCost(budget, cost));
+      if (spent instanceof Promise) spent.catch(() => undefined);
+    }
+    if (this.#counted.size === 0) return;
     this.#spend(cost.workspaceId, cost);
     this.#spend(cost.groupId, cost);
     this.#spend(cost.keyId, cost);
@@ -95,7 +120,7 @@ export class Spending {
   async settledAnywhere(cost: Cost): Promise<void> {
     if (cost.costNanoUsd === 0) return;
     const counted = await this.#options.counter.shared?.budgetKeys(scopeNames([cost]));
-    for (const { key, window } of this.#budgetsOf([cost], counted ?? [])) {
+    for (const { key, window } of [...this.#budgetsOf([cost], counted ?? []), ...this.#policiesOf(cost)]) {
       const spent = this.#options.counter.spend(key, counterPeriod(window, cost.at), attemptCost(window, cost));
       if (spent instanceof Promise) spent.catch(() => undefined);
     }
@@ -118,8 +143,22 @@ export class Spending {
         const start = counterPeriod(window, cost.at);
         periods.set(periodName(key, start), { key, periodStart: start });
       }
+      for (const { key, window } of this.#policiesOf(cost)) {
+        const start = counterPeriod(window, cost.at);
+        periods.set(periodName(key, start), { key, periodStart: start });
+      }
     }
     return this.#options.counter.invalidateSpending([...periods.values()]);
+  }
+
+  /** The counters of policies that an entry of another process may count for. */
+  #policiesOf(cost: Cost): readonly Pick<CountedBudget, "key" | "window">[] {
+    const full = policyCost(cost);
+    return this.#options.policies().flatMap((policy) => {
+      if (!coversCost(policy, full)) return [];
+      const values = [policyValue(policy, full), ...(tagOf(policy.splitBy) === null ? [] : [otherTagValues])];
+      return values.map((value) => ({ key: policyKey({ policy, value }), window: policy.budget }));
+    });
   }
 
   /** All budgets that these entries may count for. `counted`: keys that a shared counter knows. */
@@ -174,8 +213,9 @@ export class Spending {
     this.#readings.clear();
   }
 
-  /** From now on entries of its scope are counted. */
+  /** From now on entries of its scope are counted. Those of policies always are. */
   counts(budget: CountedBudget): void {
+    if (budget.scope.kind === "policy") return;
     const counted = this.#counted.get(budget.scope.id);
     if (counted === undefined) {
       this.#counted.set(budget.scope.id, [budget]);
@@ -200,7 +240,7 @@ export class Spending {
       reading = new Reading(budget, start, clock);
       this.#readings.set(name, reading);
       const { kind } = budget.scope;
-      const lane = kind === "key" || kind === "person" ? this.#lanes.key : this.#lanes.wide;
+      const lane = this.#lanes[kind === "policy" ? kind : kind === "key" || kind === "person" ? "key" : "wide"];
       lane.waiting.push(reading);
       if (!lane.running && !this.#closing.signal.aborted) void this.#run(lane);
     }
@@ -258,7 +298,7 @@ export class Spending {
       await counter.setSpending(budget.key, start, {
         amount,
         ...(buckets === undefined ? {} : { buckets }),
-        recent: costsOf(reading, recent),
+        recent: costsOf(reading, recent, this.#options.counterValue),
         cleanFrom: end ?? Number.POSITIVE_INFINITY,
         again: true,
       });
@@ -266,6 +306,15 @@ export class Spending {
       reading.end(true);
     }
   }
+}
+
+/** What policies depend on. Entries without it fit only policies that do not. */
+function policyCost({ model = "", provider = "", tags = {}, ...cost }: Cost): PolicyCost {
+  return { ...cost, model, provider, tags };
+}
+
+function policyKey(counter: PolicyCounter): string {
+  return claimKey(`budget:${windowName(counter.policy.budget)}`, "policy", policyScopeId(counter));
 }
 
 /** The cost of an entry, in its bucket if the window rolls. */
@@ -328,16 +377,24 @@ class Reading {
 }
 
 function askOf({ scope, window }: CountedBudget, start: number, nowMs: number): SpendingQuery {
-  const { kind, id } = scope;
+  const { kind, id, counter } = scope;
+  const of = { kind, id, ...(counter === undefined ? {} : { counter }) };
   const rolling = rollingOf(window);
-  if (rolling === null) return { kind, id, from: start, to: periodEnd(window, start) };
-  return { kind, id, from: windowStart(window, nowMs), to: null, bucketMs: rolling.bucketMs };
+  if (rolling === null) return { ...of, from: start, to: periodEnd(window, start) };
+  return { ...of, from: windowStart(window, nowMs), to: null, bucketMs: rolling.bucketMs };
 }
 
-function costsOf({ budget, start }: Reading, recent: readonly RecentCost[]): readonly AttemptCost[] {
+function costsOf(
+  { budget, start }: Reading,
+  recent: readonly RecentCost[],
+  counterValue: SpendingOptions["counterValue"],
+): readonly AttemptCost[] {
   const { scope, window } = budget;
+  const { counter } = scope;
   const counts = (cost: RecentCost): boolean =>
-    scopesOfCall(cost).some(([kind, id]) => kind === scope.kind && id === scope.id);
+    counter === undefined
+      ? scopesOfCall(cost).some(([kind, id]) => kind === scope.kind && id === scope.id)
+      : counterValue(counter.policy, policyCost(cost)) === counter.value;
   return recent
     .filter((cost) => counts(cost) && counterPeriod(window, cost.at) === start)
     .map((cost) => attemptCost(window, cost));

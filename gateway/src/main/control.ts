@@ -1,7 +1,15 @@
 import { join } from "node:path";
 import type { Environment } from "#config/index.ts";
 import { createMemoryTries } from "#coordination/index.ts";
-import { type ConfigSnapshot, type Principal, personOf, scopesOf, type Task } from "#core/index.ts";
+import {
+  type ConfigSnapshot,
+  type Principal,
+  personOf,
+  policiesOf,
+  policyCaller,
+  scopesOf,
+  type Task,
+} from "#core/index.ts";
 import {
   createAgentStore,
   createControlStore,
@@ -161,7 +169,9 @@ export async function holderOf(
   // The key may have a new owner, whose limits do not apply.
   const { personScope, ...keyOnly } = key;
   const scopes = scopesOf(workspace, group, personOf(key) === person ? key : keyOnly);
-  return { key, group, workspace, person, scopes };
+  const holder = { key, group, workspace, person };
+  const policies = policiesOf(configSnapshot.current.budgetPolicies, policyCaller(holder));
+  return { ...holder, scopes, ...(policies === undefined ? {} : { policies }) };
 }
 
 /** A start error that the operator can fix; printed as one line. */

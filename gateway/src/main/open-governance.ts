@@ -28,6 +28,7 @@ export async function openGovernance(base: Base, data: Data) {
   const spending = { reports, settled: (signal: AbortSignal) => journal.drained(signal), observer };
   const admission = new Admission({
     ...{ counter: counting.counter, clock: steady, spending },
+    policies: () => configSnapshot.current.budgetPolicies,
     onShadowRefusal: ({ name, scope }) => base.metrics.shadowRefusal(name, scope.kind),
   });
   ending.defer("budgets", () => admission.close());
@@ -108,8 +109,8 @@ function ownUsage(
       countUsageRequest(principal);
       return periodSpend(reports, principal, clock);
     },
-    limitUsage: async ({ scopes }) => {
-      const usages = await admission.limitUsages(scopes);
+    limitUsage: async (principal) => {
+      const usages = await admission.limitUsages([...admission.policyScopes(principal), ...principal.scopes]);
       return usages.filter(({ isShadow }) => !isShadow).map(limitUsageRow);
     },
   };
@@ -195,7 +196,7 @@ async function seedHolds(base: Base, counter: Seeding): Promise<void> {
   const { database, vault, clock } = base.control;
   for await (const open of createTaskStore({ database, vault }).open()) {
     const principal = await holderOf(base, open);
-    const claims = principal === null ? [] : heldClaims(principal, open.reservedNanoUsd, clock.now());
+    const claims = principal === null ? [] : heldClaims(principal, open.reservedNanoUsd, clock, open);
     if (claims.length > 0) await counter.hold(open.id, claims);
   }
   const batches = createBatchStore({ database });
@@ -203,7 +204,7 @@ async function seedHolds(base: Base, counter: Seeding): Promise<void> {
     const principal = await holderOf(base, batch);
     if (principal === null) continue;
     for (const { piece } of await batches.openPieces(batch.id)) {
-      const claims = heldClaims(withHeldBudgets(principal, batch), batch.holds[piece] ?? 0, clock.now());
+      const claims = heldClaims(withHeldBudgets(principal, batch), batch.holds[piece] ?? 0, clock);
       if (claims.length > 0) await counter.hold(batchHoldId(batch.id, piece), claims);
     }
   }

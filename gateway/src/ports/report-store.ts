@@ -21,7 +21,7 @@ import type {
   UsageDimension,
   UsageSort,
 } from "@sluice/contract/words";
-import type { Intent, NanoUsd, PriceTable, ScopeKind, TaskState, Usage } from "#core/index.ts";
+import type { Intent, NanoUsd, PolicyCounter, PriceTable, ScopeKind, TaskState, Usage } from "#core/index.ts";
 import type { Paged } from "./audit.ts";
 import type { UsageSum } from "./ledger-store.ts";
 
@@ -358,10 +358,14 @@ export interface SpendingQuery {
   readonly from: number;
   readonly to: number | null;
   readonly bucketMs?: number;
+  /** Set for a policy. */
+  readonly counter?: PolicyCounter;
 }
 
+/** Model, provider and tags: only for budget policies. */
 export interface RecentCost
-  extends Pick<Intent, "attemptId" | "at" | "workspaceId" | "groupId" | "keyId" | "personId"> {
+  extends Pick<Intent, "attemptId" | "at" | "workspaceId" | "groupId" | "keyId" | "personId">,
+    Partial<Pick<Intent, "model" | "provider" | "tags">> {
   readonly costNanoUsd: NanoUsd;
 }
 
@@ -370,6 +374,12 @@ export interface SpentAmount {
   readonly amount: NanoUsd;
   readonly later: NanoUsd;
   readonly buckets?: readonly (readonly [start: number, amount: NanoUsd])[];
+}
+
+/** `value` empty: calls without one. */
+export interface PolicyValue {
+  readonly value: string;
+  readonly amount: NanoUsd;
 }
 
 export interface SpendingReport {
@@ -520,6 +530,8 @@ export interface ReportStore {
    * be recognized. At most bounds.budgetReadEntriesMax + 1 entries.
    */
   spending(queries: readonly SpendingQuery[], endedSince: number): Promise<SpendingReport>;
+  /** The values of a split policy that spent the most since an hour, most first. */
+  policyValues(counter: PolicyCounter, from: number, limit: number): Promise<readonly PolicyValue[]>;
   /** Usage of one key by model or tag. */
   keyUsage(keyId: string, query: KeyUsageQuery): Promise<readonly UsageSum[]>;
   /** Usage of a provider as its bill counts it, in whole hours. */

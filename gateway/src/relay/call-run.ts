@@ -4,6 +4,7 @@ import {
   type Deployment,
   Failure,
   type HeldMemory,
+  isBlocked,
   isSessionId,
   oncePerObject,
   sleep,
@@ -21,7 +22,7 @@ import { openAttempt } from "./attempt/attempt.ts";
 import { findKeptState } from "./attempt/attempt-objects.ts";
 import { CallTally } from "./attempt/call-tally.ts";
 import { CallEstimate } from "./attempt/hold.ts";
-import { matchLane } from "./attempt/lane-match.ts";
+import { matchLane, serves } from "./attempt/lane-match.ts";
 import { callWithFiles, findNamedFiles } from "./attempt/named-files.ts";
 import { checkPricedUse } from "./attempt/priced-usage.ts";
 import type { AttemptListener } from "./attempt/run-attempt.ts";
@@ -42,7 +43,7 @@ export class CallRun implements AttemptListener {
   readonly #dependencies: RelayDependencies;
   readonly #call: Call;
   readonly #listener: CallListener;
-  readonly #estimate: CallEstimate;
+  #estimate: CallEstimate;
   #constraints: RoutingConstraints | null = null;
   #plan: Plan | null = null;
   /** The fingerprint of the conversation, once it was read. */
@@ -54,6 +55,8 @@ export class CallRun implements AttemptListener {
   #filesMemory: HeldMemory | null = null;
   /** The first failure that is temporary. */
   #passing: Failure | null = null;
+  /** Models that used-up budgets have named. */
+  #substitutes = 0;
 
   constructor(dependencies: RelayDependencies, call: Call, listener: CallListener) {
     this.#dependencies = dependencies;
@@ -99,6 +102,24 @@ export class CallRun implements AttemptListener {
     this.#attemptNext(null);
   };
 
+  /** Runs the call with the model that a used-up budget names. False: it names none, or the caller may not use it for this call. */
+  #substitute({ reachedLimit }: Failure): boolean {
+    const name = reachedLimit?.fallback;
+    const call = this.#call;
+    if (name === undefined || this.#substitutes >= substitutesMax) return false;
+    const model = this.#dependencies.configSnapshot().models.get(name);
+    if (model === undefined || call.models[0] === model || isBlocked(model, call.principal)) return false;
+    if (!call.mayCall(name) || !serves([model], call.protocol) || namesKept(call)) return false;
+    this.#substitutes++;
+    this.#failure = null;
+    call.overBudget ??= `model: ${call.models[0]?.name} is over its budget, served by ${name}`;
+    call.models = [model];
+    this.#estimate.end();
+    this.#estimate = new CallEstimate(this.#dependencies, call, call.models);
+    this.start();
+    return true;
+  }
+
   readonly #over = (): void => {
     discard(this.#call);
     this.#filesMemory?.release();
@@ -106,7 +127,9 @@ export class CallRun implements AttemptListener {
   };
 
   readonly #refuse = (thrown: unknown): void => {
+    if (thrown instanceof Failure && this.#substitute(thrown)) return;
     this.#estimate.end();
+    this.#filesMemory?.release();
     const { router } = this.#dependencies;
     const call = this.#call;
     const story = (): PlanStory => {
@@ -127,7 +150,7 @@ export class CallRun implements AttemptListener {
       if (selection === null) this.#end();
       else if (selection.waitMs > 0) this.#attemptLater(selection).catch(this.#crash);
       else if (this.#call.files !== undefined) this.#attemptWithFiles(selection).catch(this.#crash);
-      else openAttempt(this.#dependencies, this.#call, selection, this.#tally, this);
+      else this.#open(this.#call, selection);
     } catch (thrown) {
       this.#crash(thrown);
     }
@@ -156,7 +179,43 @@ export class CallRun implements AttemptListener {
       selection.end("cancelled", 0);
       this.#end();
     } else if (this.#call.files !== undefined) await this.#attemptWithFiles(selection);
-    else openAttempt(this.#dependencies, this.#call, selection, this.#tally, this);
+    else this.#open(this.#call, selection);
+  }
+
+  /** Opens the attempt once its money is held on the policies of its model and provider. */
+  #open(call: Call, selection: Selection): void {
+    const { principal, tags } = call;
+    if (principal.policies === undefined) {
+      openAttempt(this.#dependencies, call, selection, this.#tally, this);
+      return;
+    }
+    const { model, deployment } = selection;
+    const place = { model: model.name, provider: deployment.provider.id, tags };
+    let waits: Promise<void> | undefined;
+    try {
+      const { admission } = this.#dependencies;
+      waits = admission.enter(this.#tally.permit, principal, place, this.#estimate.ofAttempt(model));
+    } catch (thrown) {
+      this.#notEntered(selection, asFailure(thrown));
+      return;
+    }
+    if (waits === undefined) openAttempt(this.#dependencies, call, selection, this.#tally, this);
+    else {
+      const open = () => openAttempt(this.#dependencies, call, selection, this.#tally, this);
+      waits.then(open, (thrown) => this.#notEntered(selection, asFailure(thrown))).catch(this.#crash);
+    }
+  }
+
+  /** A budget of the provider is used up: another one may serve the call. Of the model: the call is over. */
+  #notEntered(selection: Selection, failure: Failure): void {
+    selection.end("cancelled", 0);
+    const { reachedLimit } = failure;
+    if (reachedLimit?.isOfProvider === true) {
+      this.onFailure(failure.with({ retry: "other", arrival: "unsent" }));
+      return;
+    }
+    this.#failure = failure;
+    this.#end();
   }
 
   /** The account gets its own copies of the files that the call names. */
@@ -170,7 +229,7 @@ export class CallRun implements AttemptListener {
       this.onFailure(asFailure(thrown));
       return;
     }
-    openAttempt(this.#dependencies, call, selection, this.#tally, this);
+    this.#open(call, selection);
   }
 
   onDelivery(delivery: Delivery): void {
@@ -199,6 +258,12 @@ export class CallRun implements AttemptListener {
     const failure =
       (refusedByOneOnly(last) ? (this.#passing ?? last) : last) ??
       new Failure("no_deployment_available", "No deployment can take the call now.");
+    if (tally.attempts === 0 && failure.reachedLimit !== undefined) {
+      // By a policy of its model or of every provider that could serve it.
+      tally.release();
+      this.#refuse(failure);
+      return;
+    }
     if (tally.attempts === 0 && failure.code !== "client_closed") tally.refusal = failure;
     tally.end();
     if (tally.attempts === 0) recordRefusal(this.#dependencies, this.#call, failure);
@@ -238,6 +303,9 @@ export class CallRun implements AttemptListener {
     return { ...constraints, affinity: this.#readPrefix(conversation) };
   }
 }
+
+/** Budgets whose models a call may try, one after the other. */
+const substitutesMax = 3;
 
 export function namesKept({ facts: { continues, objects } }: Call): boolean {
   return continues !== null || (objects !== undefined && objects.length > 0);

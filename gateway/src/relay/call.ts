@@ -11,6 +11,7 @@ import type {
   LiveBody,
   Model,
   NanoUsd,
+  PolicyCall,
   PriceVersion,
   Principal,
   ShadowDenial,
@@ -50,8 +51,10 @@ export interface Call {
   readonly headers: HeaderReader;
   /** The part of the query that is forwarded to an upstream of the same dialect, without `?`; mostly empty. */
   readonly query: string;
-  /** The model asked for, then its fallbacks that the caller may use. */
-  readonly models: readonly Model[];
+  /** The model asked for, then its fallbacks that the caller may use; or the model that a used-up budget names. */
+  models: readonly Model[];
+  /** Set if `models` are of a used-up budget: why, for the caller and the ledger. */
+  overBudget?: string;
   /** Whether the caller may use a model of this name. */
   readonly mayCall: (model: string) => boolean;
   /** The grants in shadow mode that would have refused a call of this model; absent or null: there are none. */
@@ -128,7 +131,7 @@ export type CallResult = Delivery | Refusal;
 /** Background responses, which continue as tasks when their calls are over. */
 export interface BackgroundResponses {
   /** Sets money aside until the task of an attempt that is `pending` is settled. Before the permit of its call ends. */
-  hold(principal: Principal, attemptId: string, nanoUsd: NanoUsd): Promise<void>;
+  hold(principal: Principal, attemptId: string, nanoUsd: NanoUsd, call: PolicyCall): Promise<void>;
   /** Polls a response that is not settled yet, because it is about to be ended or deleted. Never rejects. */
   refresh(workspaceId: string, upstreamId: string, signal: CallSignal): Promise<void>;
 }

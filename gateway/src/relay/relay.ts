@@ -1,6 +1,7 @@
 import { type BodyBytes, wholeOf } from "#bodies/index.ts";
 import { asFailure, type CallSignal, Failure, type NanoUsd, onlyCounts, type Principal } from "#core/index.ts";
 import { type CallGuard, policyOf } from "#guardrails/index.ts";
+import type { Permit } from "#limits/index.ts";
 import type { Dialect, EndpointProtocol } from "#protocols/index.ts";
 import { providerKind } from "#providers/index.ts";
 import { refusalHeaders } from "./attempt/answer-headers.ts";
@@ -204,7 +205,7 @@ export class Relay {
         call.kept = await lookUpKeptState(this.#dependencies, call);
       }
       await checkCallObjects(this.#dependencies, passed);
-      const permit = await this.#dependencies.admission.admit(call.principal, estimate, call.requestId);
+      const permit = await this.#admitPassed(passed, estimate);
       tally = new CallTally(permit, estimate, () => {
         discardAll();
         explainCall(this.#dependencies, call, null, tally);
@@ -227,6 +228,19 @@ export class Relay {
       reportUnexpected(this.#dependencies, call, failure);
       tally.end();
       return { failure, headers: refusalHeaders(call.protocol.dialect, tally, this.#dependencies.clock.now()) };
+    }
+  }
+
+  async #admitPassed({ call, price }: PassThroughCall, estimate: PassThroughEstimate): Promise<Permit> {
+    const { admission } = this.#dependencies;
+    const permit = await admission.admit(call.principal, estimate, call.requestId);
+    const place = { model: price.model.name, provider: price.deployment.provider.id, tags: call.tags };
+    try {
+      await admission.enter(permit, call.principal, place, estimate);
+      return permit;
+    } catch (thrown) {
+      permit.release();
+      throw thrown;
     }
   }
 

@@ -51,6 +51,8 @@ export class Plan {
     last.selection.end(lastFailure ?? "cancelled", 0);
     if (lastFailure === null) return null;
     const { code, retry } = lastFailure;
+    // Nothing was tried: the provider's budget is used up.
+    if (lastFailure.reachedLimit !== undefined) this.#attempts--;
     this.#note({ code: "failed", params: { deployment: last.candidate.deployment.id, code, retry } });
     if (lastFailure.contextLength) {
       this.#tooLongFor = Math.max(this.#tooLongFor ?? 0, last.candidate.deployment.contextWindow ?? 0);

@@ -6,6 +6,7 @@ import {
   type LedgerEntry,
   type NanoUsd,
   ownerOf,
+  type PolicyCall,
   type Principal,
   responseObjects,
   responseTaskId,
@@ -158,10 +159,11 @@ export async function holdForResponse(
   principal: Principal,
   attemptId: string,
   nanoUsd: NanoUsd,
+  call: PolicyCall,
 ): Promise<void> {
   const id = responseTaskId(attemptId);
   try {
-    holds.keep(id, await admission.hold(principal, nanoUsd, true, id));
+    holds.keep(id, await admission.hold(principal, nanoUsd, true, id, call));
   } catch (error) {
     observer.log("warn", "failed to hold money for a background response", { task: id, error });
   }

@@ -157,7 +157,7 @@ export class VideoTasks {
 
   /** For the relay, which creates background responses. */
   readonly responses: BackgroundResponses = {
-    hold: (principal, attemptId, nanoUsd) => holdForResponse(this.#dependencies, principal, attemptId, nanoUsd),
+    hold: (...held) => holdForResponse(this.#dependencies, ...held),
     refresh: (workspaceId, upstreamId) =>
       refreshResponse(this.#dependencies, workspaceId, upstreamId).finally(() => this.#poller.wake()),
   };

@@ -145,7 +145,7 @@ async function play(seed: number) {
       };
       vendor.responses.set(id, response);
       const entry = pendingEntry(world, response);
-      await running[0]?.videos.responses.hold(alice, entry.attemptId, entry.reservedNanoUsd);
+      await running[0]?.videos.responses.hold(alice, entry.attemptId, entry.reservedNanoUsd, entry);
       // Draining may insert the entry twice, in two processes.
       await world.ledgerStore.insert([entry]);
       if (chance.unit() < 0.3) await world.ledgerStore.insert([entry]);

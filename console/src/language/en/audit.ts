@@ -47,6 +47,7 @@ export const audit = {
     backup: "Backup",
     batch: "Batch",
     bill: "Bill",
+    budget: "Budget policy",
     captured_request: "Captured request",
     file: "File",
     deployment: "Deployment",

@@ -49,6 +49,7 @@ export const audit: Translation<typeof english> = {
     backup: "备份",
     batch: "批处理",
     bill: "账单",
+    budget: "预算策略",
     captured_request: "采集的请求",
     file: "文件",
     deployment: "部署",

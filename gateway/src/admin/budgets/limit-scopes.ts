@@ -3,10 +3,10 @@ import {
   budgetOfConfig,
   type ConfigSnapshot,
   type Group,
+  type LimitedObject,
   type LimitScope,
   personOfScope,
   personScopeId,
-  type ScopeKind,
   type Workspace,
   withoutUndefined,
 } from "#core/index.ts";
@@ -18,7 +18,7 @@ interface ScopeFilter {
   readonly workspace: Workspace | null;
   readonly search?: string | undefined;
   /** One object of the workspace. */
-  readonly only?: { readonly kind: ScopeKind; readonly id: string } | undefined;
+  readonly only?: { readonly kind: LimitedObject; readonly id: string } | undefined;
   /** If set, limits of other users and their keys are excluded. Limits of shared keys are included. */
   readonly visiblePerson?: string | undefined;
 }
@@ -39,7 +39,14 @@ export function publicScopeId({ scope, scopeId }: Pick<LimitUsage, "scope" | "sc
 }
 
 /** The state of a limit, as in the admin API. */
-export function limitView({ scope, name, period, limit, used, resetsAt }: LimitUsage) {
+export function limitView<Scope extends LimitUsage["scope"]>({
+  scope,
+  name,
+  period,
+  limit,
+  used,
+  resetsAt,
+}: LimitUsage & { readonly scope: Scope }) {
   return { scope, kind: name, period, limit, used, resets_at: resetsAt === null ? null : resetsAt * 1_000 };
 }
 
@@ -59,7 +66,7 @@ export async function limitScopes(
   { controlStore, people }: ScopeStores,
 ): Promise<LimitScopes> {
   const workspaceId = workspace?.id ?? null;
-  const wanted = (kind: ScopeKind) => only === undefined || only.kind === kind;
+  const wanted = (kind: LimitedObject) => only === undefined || only.kind === kind;
   const named = ({ id }: { readonly id: string }) => only === undefined || only.id === id;
   const users = [visiblePerson, only?.id].filter((id) => id !== undefined);
   const hidden = visiblePerson !== undefined && only !== undefined && only.id !== visiblePerson;
@@ -144,7 +151,7 @@ export function isExhausted({ used, held, limit, refusedAt, isShadow }: ScopeLim
   return limit === 0 || (used !== null && used - (held ?? 0) >= limit) || refusedAt !== null;
 }
 
-const narrowestFirst: readonly ScopeKind[] = ["key", "person", "group", "workspace"];
+const narrowestFirst: readonly LimitedObject[] = ["key", "person", "group", "workspace"];
 
 /**
  * Budget use of some objects of one type: USD in this period (null: no budget, or unknown), and the narrowest exhausted scope. `idsOf`:
@@ -152,9 +159,9 @@ const narrowestFirst: readonly ScopeKind[] = ["key", "person", "group", "workspa
  */
 export async function withBudgetUse<Item extends { readonly budget: BudgetConfig | null }>(
   admission: Pick<Admission, "limitUsages">,
-  kind: ScopeKind,
+  kind: LimitedObject,
   items: readonly Item[],
-  idsOf: (item: Item) => Readonly<Partial<Record<ScopeKind, string>>>,
+  idsOf: (item: Item) => Readonly<Partial<Record<LimitedObject, string>>>,
   wide: readonly LimitScope[] = [],
 ) {
   const own = items.map((item) => budgetScope(kind, idsOf(item)[kind] ?? "", item.budget));
@@ -173,7 +180,7 @@ export async function withBudgetUse<Item extends { readonly budget: BudgetConfig
 }
 
 /** The budget scope of a stored object. */
-function budgetScope(kind: ScopeKind, id: string, budget: BudgetConfig | null): LimitScope {
+function budgetScope(kind: LimitedObject, id: string, budget: BudgetConfig | null): LimitScope {
   return { kind, id, label: id, limits: {}, budget: budget === null ? null : budgetOfConfig(budget) };
 }
 

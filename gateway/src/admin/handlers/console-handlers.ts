@@ -3,6 +3,7 @@ import { accessHandlers } from "./access-handlers.ts";
 import { agentHandlers } from "./agent-handlers.ts";
 import { alertHandlers } from "./alert-handlers.ts";
 import { batchHandlers } from "./batch-handlers.ts";
+import { budgetPolicyHandlers } from "./budget-policy-handlers.ts";
 import type { Handlers } from "./calls.ts";
 import { fileHandlers } from "./file-handlers.ts";
 import { guardrailFindingHandlers } from "./guardrail-finding-handlers.ts";
@@ -57,6 +58,7 @@ export function consoleHandlers(dependencies: ConsoleDependencies): Handlers {
     ...overviewHandlers(dependencies),
     ...alertHandlers(dependencies),
     ...guardrailHandlers(dependencies),
+    ...budgetPolicyHandlers(dependencies),
     ...guardrailReplayHandlers(dependencies),
     ...guardrailFindingHandlers(dependencies),
     ...rehearsalHandlers(dependencies),

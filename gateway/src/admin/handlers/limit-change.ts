@@ -6,6 +6,7 @@ import {
   type ConfigSnapshot,
   configOfBudget,
   Failure,
+  type LimitedObject,
   type LimitScope,
   orNotFound,
   personScopeId,
@@ -76,7 +77,7 @@ function limitsWith(
 
 /** Throws `not_found` for an object of another workspace. */
 async function scopeNamed(
-  kind: LimitScope["kind"],
+  kind: LimitedObject,
   id: string,
   workspaceId: string,
   { configSnapshot, controlStore, people }: ConsoleDependencies,

@@ -1,5 +1,12 @@
 import type { LimitSort, LimitUsageRow, limitStates } from "@sluice/contract";
-import { type ConfigSnapshot, invalidRequest, type LimitScope, type Workspace } from "#core/index.ts";
+import {
+  type ConfigSnapshot,
+  invalidRequest,
+  type LimitedObject,
+  type LimitScope,
+  type Workspace,
+} from "#core/index.ts";
+import type { LimitUsage } from "#limits/index.ts";
 import { forecastOf, forecastSince, spendRates } from "../budgets/forecast.ts";
 import {
   atRiskShare,
@@ -38,6 +45,7 @@ export function limitHandlers(dependencies: ConsoleDependencies) {
       const rates = await spendRatesOf(found.scopes, workspace, dependencies);
       const usages = await dependencies.admission.limitUsages(found.scopes);
       const rows = usages
+        .filter(isOfObject)
         .filter((usage) => (scope ?? usage.scope) === usage.scope && (query.kind ?? usage.name) === usage.name)
         .map((usage): LimitUsageRow => {
           const groupId = found.groupIds.get(usage.scopeId);
@@ -74,6 +82,11 @@ export function limitHandlers(dependencies: ConsoleDependencies) {
     },
     "limits.update": (call) => changeLimit(call, dependencies),
   } satisfies Partial<Handlers>;
+}
+
+/** Budget policies have their own list. */
+function isOfObject<Usage extends LimitUsage>(usage: Usage): usage is Usage & { readonly scope: LimitedObject } {
+  return usage.scope !== "policy";
 }
 
 const limitsPageSize = 200;

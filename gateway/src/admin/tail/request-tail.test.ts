@@ -34,6 +34,7 @@ function openTail() {
     },
     configSnapshot: () => ({
       guardrails: [],
+      budgetPolicies: [],
       workspaces: new Map([
         ["ws_1", workspace("ws_1", "acme")],
         ["ws_2", workspace("ws_2", "other")],

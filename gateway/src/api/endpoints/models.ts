@@ -112,7 +112,7 @@ function availableModels({ models }: ConfigSnapshot, principal: Principal): Mode
 }
 
 function isAvailable(model: Model, principal: Principal): boolean {
-  if (isBlocked(model, principal.scopes) || !mayCall(principal, model.name)) return false;
+  if (isBlocked(model, principal) || !mayCall(principal, model.name)) return false;
   return model.deployments.some((deployment) => deployment.enabled && deployment.provider.enabled);
 }
 

@@ -250,7 +250,7 @@ local inReading = {}
 for i = 9, #ARGV, 2 do inReading[ARGV[i]] = ARGV[i + 1] end
 if p.r then
   p.s, p.r = 0, {from = p.r.from}
-  for bucket, cost in string.gmatch(ARGV[6], '(@%d+) (%d+)') do addSpent(p, bucket, tonumber(cost)) end
+  for bucket, cost in string.gmatch(ARGV[6], '(@%d+) (-?%d+)') do addSpent(p, bucket, tonumber(cost)) end
 else p.s = tonumber(ARGV[6]) end
 for _, entry in ipairs(redis.call('ZRANGEBYSCORE', log, '(' .. mark, '+inf')) do
   local of, attempt, cost = string.match(entry, '^(%S+) (%S+) (%S+)$')

@@ -3,6 +3,7 @@ import { type Conflict, conflictsOf } from "@sluice/contract/words";
 import { keyConflicts } from "#core/index.ts";
 import type { ApplyReport } from "#ports/index.ts";
 import { auditedWrite, type Connection } from "#storage/tables.ts";
+import { applyBudgetPolicies } from "../budgets/apply-policies.ts";
 import { applyGuardrails, suspendGuardrails } from "../guardrails/apply-guardrails.ts";
 import { readFilePeople } from "../people/file-people.ts";
 import { applyModels } from "../providers/models.ts";
@@ -73,6 +74,7 @@ async function write(
     await applyWorkspaces(context, config.workspaces ?? []);
     await applyGuardrails(context, config);
     await applyPeople(context, config, passwords);
+    await applyBudgetPolicies(context, config);
     await applySettings(context, config.settings ?? {});
     const changes = context.log.report;
     const plan: ConfigPlan = { changes, largeRemovals: largeRemovals(changes, config, owned) };
@@ -121,6 +123,7 @@ const fileSections = [
   { kind: "groups", word: "group ", table: "groups" },
   { kind: "keys", word: "key ", table: "api_keys" },
   { kind: "guardrails", word: "guardrail ", table: "guardrails" },
+  { kind: "budgets", word: "budget ", table: "budget_policies" },
   { kind: "users", word: "user ", table: null },
   { kind: "tokens", word: "admin token ", table: null },
   { kind: "oidc", word: "single sign-on ", table: null },
@@ -174,6 +177,8 @@ function countDeclared(kind: Kind, config: ConfigFile): number {
       return workspaces.reduce((sum, { keys = [] }) => sum + keys.length, 0);
     case "guardrails":
       return workspaces.reduce((sum, { guardrails = [] }) => sum + guardrails.length, config.guardrails?.length ?? 0);
+    case "budgets":
+      return workspaces.reduce((sum, { budgets = [] }) => sum + budgets.length, config.budgets?.length ?? 0);
     case "settings":
       return Object.keys(config.settings ?? {}).length;
     default:

@@ -3,6 +3,7 @@ import type { ProviderBilling } from "@sluice/contract/console";
 import { priceConfigOf, withoutUndefined } from "#core/index.ts";
 import type { ModelRecord } from "#ports/index.ts";
 import { budgetOf, inSnapshot, limitsOf, nonDefaultFields, type Row, type ScopeColumns } from "#storage/tables.ts";
+import { policyConfigs } from "../budgets/policy-export.ts";
 import { guardrailConfigs } from "../guardrails/guardrail-export.ts";
 import { modelRecords } from "../providers/models.ts";
 import { type ProviderRecord, providerRecord } from "../providers/providers.ts";
@@ -40,6 +41,9 @@ export async function exportConfig(
     const settings = await findRows(snapshot, "settings", { managed_by: not("system") });
     const slugs = new Map(workspaces.map((row) => [row.id, row.slug]));
     const configs = guardrailConfigs(guardrails, { slugs, groups, keys: keys.slice(0, keysMax) }, variable);
+    const policies = await findRows(snapshot, "budget_policies", { managed_by: not("suspended") }, "name");
+    const users = policies.length === 0 ? [] : await findRows(snapshot, "auth_users", {});
+    const budgets = policyConfigs(policies, { slugs, groups, keys: keys.slice(0, keysMax), users });
     const config: ConfigFile = {
       providers: providers.map((row) => providerConfig(providerRecord(row, vault), isSecret)),
       models: models.map(modelConfig),
@@ -47,9 +51,11 @@ export async function exportConfig(
         withoutUndefined({
           ...workspaceConfig(row, groups, keys.slice(0, keysMax), providers),
           guardrails: configs.get(row.id),
+          budgets: budgets.get(row.id),
         }),
       ),
       ...(configs.has(null) ? { guardrails: configs.get(null) } : {}),
+      ...(budgets.has(null) ? { budgets: budgets.get(null) } : {}),
       settings: settingsOf(settings),
     };
     const manages = [
@@ -61,6 +67,12 @@ export async function exportConfig(
       {
         kind: "guardrails",
         names: namesFromFile(guardrails, ({ workspace_id: id, name }) =>
+          id === null ? name : `${slugs.get(id)}/${name}`,
+        ),
+      },
+      {
+        kind: "budgets",
+        names: namesFromFile(policies, ({ workspace_id: id, name }) =>
           id === null ? name : `${slugs.get(id)}/${name}`,
         ),
       },

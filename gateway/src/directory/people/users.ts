@@ -27,6 +27,15 @@ interface UserFilter {
   readonly spend?: ReadonlyMap<string, number> | undefined;
 }
 
+/** Addresses of some users, by id. */
+export async function emailsOf(
+  { database }: Directory,
+  userIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await findRows(database.kysely, "auth_users", { id: userIds });
+  return new Map(rows.map(({ id, email }) => [id, email]));
+}
+
 /** A page of users. All that match are read to be sorted and counted. */
 export async function listUsers(
   { database }: Directory,

@@ -269,7 +269,9 @@ export class AttemptEntry implements AttemptEnd {
     addUp(call.attempts, this.#settled, this.fault);
     this.kept.remember(this.objects);
     if (isPending) {
-      tally.handover = dependencies.background().hold(call.principal, this.attemptId, this.#fields.reservedNanoUsd);
+      tally.handover = dependencies
+        .background()
+        .hold(call.principal, this.attemptId, this.#fields.reservedNanoUsd, this.#fields);
     } else tally.tokens += tokensOf(charged.usage);
     if (failure === null || (outcome !== "failed" && outcome !== "interrupted")) return;
     const { code, retry } = failure;

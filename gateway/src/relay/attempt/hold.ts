@@ -13,6 +13,7 @@ import {
   type NanoUsd,
   noWrites,
   onlyCounts,
+  type PolicyCall,
   type PriceVersion,
   type StoredFile,
   type Usage,
@@ -70,12 +71,25 @@ export class CallEstimate implements Estimate {
     this.#models = models;
   }
 
+  get call(): PolicyCall {
+    return { model: this.#models[0]?.name ?? "", tags: this.#call.tags };
+  }
+
   money(): Money {
+    return this.#moneyOf(this.#models);
+  }
+
+  /** The share of an attempt alone. */
+  ofAttempt(model: Model): Pick<Estimate, "money" | "isFree"> {
+    return { isFree: this.isFree, money: () => this.#moneyOf([model]) };
+  }
+
+  #moneyOf(models: readonly Model[]): Money {
     const { facts } = this.#call;
     const ends = canBeEnded(facts);
     let most = 0;
     let least = 0;
-    for (const model of this.#models) {
+    for (const model of models) {
       const hold = this.hold(model);
       if (hold === null) continue;
       const output = outputTokensMax(facts, model);

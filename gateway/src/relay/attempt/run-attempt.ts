@@ -35,6 +35,7 @@ export abstract class RunningAttempt implements AttemptParts, AnswerListener {
     this.match = parts.match;
     this.tally = parts.tally;
     this.#listener = listener;
+    if (parts.call.overBudget !== undefined) this.warnings.add(parts.call.overBudget);
   }
 
   /** Returns a promise only if it has to wait, for a large body or a token, so that a common call is sent at once. */

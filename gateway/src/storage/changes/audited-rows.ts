@@ -12,6 +12,7 @@ type AuditedTable = Extract<
   | "models"
   | "deployments"
   | "guardrails"
+  | "budget_policies"
   | "settings"
   | "alert_rules"
   | "alert_channels"
@@ -21,7 +22,14 @@ type AuditedTable = Extract<
   | "playground_shares"
 >;
 
-type SuspendableTable = "workspaces" | "groups" | "api_keys" | "providers" | "models" | "guardrails";
+type SuspendableTable =
+  | "workspaces"
+  | "groups"
+  | "api_keys"
+  | "providers"
+  | "models"
+  | "guardrails"
+  | "budget_policies";
 
 /** A table that people configure. Admin API, command line and config file all write it through the functions below. */
 export interface AuditedObject<Name extends AuditedTable> {

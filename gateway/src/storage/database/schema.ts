@@ -144,6 +144,17 @@ export interface Tables
     capabilities: string | null;
   };
   /** `workspace_id` null: the installation. */
+  budget_policies: {
+    id: string;
+    workspace_id: string | null;
+    name: string;
+    /** JSON: the budget, the calls that it counts, and what it is split by. */
+    definition: string;
+    enabled: number;
+    managed_by: ManagedBy;
+    created_at: number;
+  };
+  /** `workspace_id` null: the installation. */
   guardrails: {
     id: string;
     workspace_id: string | null;

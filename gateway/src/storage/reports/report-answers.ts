@@ -20,7 +20,7 @@ import {
   sessionTools,
 } from "./report-sessions.ts";
 import { sortedRequestPage } from "./report-sorted.ts";
-import { spending } from "./report-spending.ts";
+import { policyValues, spending } from "./report-spending.ts";
 import {
   costs,
   dailySpend,
@@ -68,6 +68,7 @@ const reportAnswers = {
   dailySpend,
   personDailySpend,
   spending,
+  policyValues,
   keyUsage,
   alertTraffic,
   alertProviders,

@@ -1,13 +1,14 @@
-import { sql } from "kysely";
-import { bounds, personOfScope, type ScopeKind } from "#core/index.ts";
-import type { RecentCost, SpendingQuery, SpendingReport, SpentAmount } from "#ports/index.ts";
+import { type RawBuilder, type SqlBool, sql } from "kysely";
+import { bounds, type PolicyCounter, personOfScope } from "#core/index.ts";
+import type { PolicyValue, RecentCost, SpendingQuery, SpendingReport, SpentAmount } from "#ports/index.ts";
 import { equalsGiven, withoutIndex } from "../database/conditions.ts";
-import type { Connection } from "../database/database.ts";
+import type { Flavour } from "../database/database.ts";
 import type { Row } from "../database/schema.ts";
 import { rollupsWithin, type SummedTimes, summedTimes } from "../ledger/ledger-day-reading.ts";
-import { dayMs, type TimeSpan } from "../ledger/ledger-grains.ts";
+import { dayMs, type ScopeColumn, type TimeSpan } from "../ledger/ledger-grains.ts";
 import { endedSince } from "../ledger/ledger-reading.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
+import { policyColumns, policyFilter, splitOf } from "./policy-filter.ts";
 import { inOneSnapshot, type ReportContext } from "./report-context.ts";
 
 const columnOf = { workspace: "workspace_id", group: "group_id", person: "person_id", key: "key_id" } as const;
@@ -26,7 +27,34 @@ export async function spending(
       spent.push(await spentBy({ connection, ...rest }, summed, ask));
       context.deadline.check();
     }
-    return { spent, recent: await recentCosts(connection, asks, since) };
+    return { spent, recent: await recentCosts({ connection, ...rest }, asks, since) };
+  });
+}
+
+export async function policyValues(
+  context: ReportContext,
+  counter: PolicyCounter,
+  from: number,
+  limit: number,
+): Promise<readonly PolicyValue[]> {
+  return await inOneSnapshot(context, async ({ connection, flavour }) => {
+    const split = splitOf(flavour, counter);
+    if (split === null) return [];
+    const span = { from, to: Number.MAX_SAFE_INTEGER };
+    const needed = policyColumns(counter);
+    const rows = await rollupsWithin(connection, flavour, {
+      ...{ span, summed: await summedTimes(connection, span), needed },
+      columns: [...needed, "cost_nano_usd"],
+      filter: (all) => all.where((eb) => eb.and(policyFilter(flavour, { ...counter, value: null }))),
+    })
+      .select(split.as("value"))
+      .select((eb) => eb.fn.sum<number>("cost_nano_usd").as("amount"))
+      .groupBy("value")
+      .orderBy("amount", "desc")
+      .orderBy("value")
+      .limit(limit)
+      .execute();
+    return rows.map(({ value, amount }) => ({ value, amount: Number(amount) }));
   });
 }
 
@@ -66,9 +94,10 @@ function add(sums: Map<number, number>, at: number, amount: number): void {
 async function hoursSince(
   { connection, flavour }: ReportContext,
   summed: SummedTimes,
-  { kind, id, from, to, bucketMs }: SpendingQuery,
+  query: SpendingQuery,
   ofEntries: readonly TimeSpan[],
 ): Promise<readonly Spent[]> {
+  const { kind, from, to, bucketMs } = query;
   const end = to ?? Number.MAX_SAFE_INTEGER;
   const isOne = kind === "key" || kind === "person";
   const days = bucketMs === undefined ? summed.days.flatMap((run) => splitAt(run, end)) : [];
@@ -80,9 +109,9 @@ async function hoursSince(
   let rows = rollupsWithin(connection, flavour, {
     span: { from: Math.ceil(from / hourMs) * hourMs, to: Number.MAX_SAFE_INTEGER },
     summed: isOne ? noSums : { ...summed, days },
-    needed: columnOf[kind] === "person_id" ? ["workspace_id", "person_id"] : ["group_id", columnOf[kind]],
+    needed: columnsNeeded(query),
     columns: ["hour", "cost_nano_usd"],
-    filter: (all) => all.where((eb) => eb.and(scopeFilter(kind, id))),
+    filter: (all) => all.where((eb) => eb.and(filterOf(flavour, query))),
   });
   for (const span of ofEntries.slice(1)) rows = rows.where("hour", "!=", span.from);
   const sums = await rows
@@ -95,8 +124,8 @@ async function hoursSince(
 
 /** By minute. */
 async function entriesIn(
-  { connection }: ReportContext,
-  { kind, id }: SpendingQuery,
+  { connection, flavour }: ReportContext,
+  query: SpendingQuery,
   { from, to }: TimeSpan,
 ): Promise<readonly Spent[]> {
   const sums = await connection
@@ -105,17 +134,25 @@ async function entriesIn(
     .select((eb) => eb.fn.sum<number>("cost_nano_usd").as("amount"))
     .where("at", ">=", from)
     .where("at", "<", to)
-    .where("cost_nano_usd", ">", 0)
-    .where((eb) => eb.and(scopeFilter(kind, id)))
+    .where("cost_nano_usd", "!=", 0)
+    .where((eb) => eb.and(filterOf(flavour, query)))
     .groupBy("minute")
     .execute();
   return sums.map(({ minute, amount }) => ({ at: Number(minute), amount: Number(amount) }));
 }
 
-function scopeFilter(kind: ScopeKind, id: string) {
+function filterOf(flavour: Flavour, { kind, id, counter }: SpendingQuery): readonly RawBuilder<SqlBool>[] {
+  if (counter !== undefined) return policyFilter(flavour, counter);
+  if (kind === "policy") return [];
   if (kind !== "person") return equalsGiven<Row<"usage_rollups">>({ [columnOf[kind]]: id });
   const [workspaceId, personId] = personOfScope(id);
   return equalsGiven<Row<"usage_rollups">>({ workspace_id: workspaceId, person_id: personId });
+}
+
+function columnsNeeded({ kind, counter }: SpendingQuery): readonly ScopeColumn[] {
+  if (counter !== undefined) return policyColumns(counter);
+  if (kind === "person") return ["workspace_id", "person_id"];
+  return kind === "policy" ? [] : ["group_id", columnOf[kind]];
 }
 
 const noSums: SummedTimes = { days: [], hours: [] };
@@ -130,21 +167,33 @@ function splitAt({ from, to }: TimeSpan, end: number): readonly TimeSpan[] {
 }
 
 async function recentCosts(
-  connection: Connection,
+  { connection, flavour }: ReportContext,
   asks: readonly SpendingQuery[],
   since: number,
 ): Promise<readonly RecentCost[]> {
-  const scopes = [...Map.groupBy(asks, ({ kind }) => kind)].map(([kind, of]) => ({
-    column: columnOf[kind],
-    ids: [...new Set(of.map(({ id }) => (kind === "person" ? personOfScope(id)[1] : id)))],
-  }));
+  const ofPolicies = asks.filter(({ counter }) => counter !== undefined);
+  const scopes = [...Map.groupBy(asks, ({ kind }) => kind)].flatMap(([kind, of]) => {
+    if (kind === "policy") return [];
+    return [
+      {
+        column: columnOf[kind],
+        ids: [...new Set(of.map(({ id }) => (kind === "person" ? personOfScope(id)[1] : id)))],
+      },
+    ];
+  });
   const [usual, long] = endedSince(connection, since);
   const costing = (entries: typeof usual) =>
     entries
       .select(["attempt_id", "at", "workspace_id", "group_id", "key_id", "person_id", "cost_nano_usd"])
+      .select(["model", "provider", "tags"])
       .where("cost_nano_usd", "!=", 0)
       // SQLite would choose the index of a workspace or key, and read all of its entries to find the long calls.
-      .where((eb) => eb.or(scopes.map(({ column, ids }) => eb(withoutIndex(eb.ref(column)), "in", ids))));
+      .where((eb) =>
+        eb.or([
+          ...scopes.map(({ column, ids }) => eb(withoutIndex(eb.ref(column)), "in", ids)),
+          ...ofPolicies.map((ask) => eb.and(filterOf(flavour, ask))),
+        ]),
+      );
   const rows = await costing(usual)
     .unionAll(costing(long))
     .limit(bounds.budgetReadEntriesMax + 1)
@@ -156,6 +205,9 @@ async function recentCosts(
     groupId: row.group_id,
     keyId: row.key_id,
     ...(row.person_id === null ? {} : { personId: row.person_id }),
+    ...(ofPolicies.length === 0
+      ? {}
+      : { model: row.model, provider: row.provider, tags: row.tags === "" ? {} : JSON.parse(row.tags) }),
     costNanoUsd: row.cost_nano_usd,
   }));
 }

@@ -88,6 +88,7 @@ export function reportStoreOf(source: ReportSource): ReportStore {
     dailySpend: question("dailySpend"),
     personDailySpend: question("personDailySpend"),
     spending: question("spending"),
+    policyValues: question("policyValues"),
     keyUsage: question("keyUsage"),
     alertTraffic: question("alertTraffic"),
     alertProviders: question("alertProviders"),

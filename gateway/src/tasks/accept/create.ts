@@ -134,7 +134,7 @@ function acceptedEarlier(task: Task, { digest }: TaskBody): Accepted {
 async function storeTask(dependencies: TaskDependencies, call: CreateCall, request: VideoRequest): Promise<Accepted> {
   const { body, held } = call;
   const draft = newTask(dependencies, call, request);
-  const hold: Permit = await dependencies.admission.hold(call.principal, draft.reservedNanoUsd, false, draft.id);
+  const hold: Permit = await dependencies.admission.hold(call.principal, draft.reservedNanoUsd, false, draft.id, draft);
   const heldMs = dependencies.clock.monotonic();
   let stored: Awaited<ReturnType<TaskDependencies["store"]["create"]>>;
   let isUncertain = false;

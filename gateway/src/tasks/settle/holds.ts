@@ -39,11 +39,13 @@ export class Holds {
   }
 
   /** Holds the money of an open task. Returns false if this process holds it already, or if the principal was deleted. */
-  async ensure(task: Pick<Task, "id" | "reservedNanoUsd"> & Parameters<PrincipalOf>[0]): Promise<boolean> {
+  async ensure(
+    task: Pick<Task, "id" | "model" | "tags" | "reservedNanoUsd"> & Parameters<PrincipalOf>[0],
+  ): Promise<boolean> {
     if (this.#permits.has(task.id)) return false;
     const principal = await this.#options.principalOf(task);
     if (principal === null) return false;
-    this.keep(task.id, await this.#options.admission.hold(principal, task.reservedNanoUsd, true, task.id));
+    this.keep(task.id, await this.#options.admission.hold(principal, task.reservedNanoUsd, true, task.id, task));
     return true;
   }
 
@@ -127,9 +129,11 @@ function ignoreErrors(work: Promise<void>): void {
 
 const noOwner = { attemptId: "", at: 0, workspaceId: "", groupId: "", keyId: "" };
 
-function costOf({ attemptId, workspaceId, groupId, keyId, personId, createdAt, costNanoUsd }: Task) {
+function costOf(task: Task) {
+  const { attemptId, workspaceId, groupId, keyId, personId, createdAt, costNanoUsd, tags } = task;
   const owner = { workspaceId, groupId, keyId, ...(personId === undefined ? {} : { personId }) };
-  return { attemptId, at: createdAt, ...owner, costNanoUsd: costNanoUsd ?? 0 };
+  const of = { model: task.servedModel ?? task.model, provider: task.account?.providerId ?? "", tags };
+  return { attemptId, at: createdAt, ...owner, ...of, costNanoUsd: costNanoUsd ?? 0 };
 }
 
 function tokensUsedBy({ usage }: Task): number {

@@ -201,13 +201,13 @@ export function taskReads({ kysely }: Database, vault: Vault) {
       for (let after = ""; ; ) {
         const rows = await kysely
           .selectFrom("tasks")
-          .select(["id", "workspace_id", "group_id", "key_id", "person_id", "reserved_nano_usd"])
+          .select(["id", "workspace_id", "group_id", "key_id", "person_id", "model", "tags", "reserved_nano_usd"])
           .where("final", "=", sql.lit(0))
           .where("id", ">", after)
           .orderBy("id")
           .limit(bounds.listPageMax)
           .execute();
-        for (const row of rows) yield membersOf(row, [], ["personId"]);
+        for (const row of rows) yield membersOf(row, ["tags"], ["personId"]);
         const last = rows.at(-1);
         if (last === undefined || rows.length < bounds.listPageMax) return;
         after = last.id;

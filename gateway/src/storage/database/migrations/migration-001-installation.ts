@@ -153,7 +153,7 @@ export const importTables: readonly string[] = [
 )`,
 ];
 
-/** Providers, models, the deployments that connect them, prices, and guardrails. */
+/** Providers, models, the deployments that connect them, prices, guardrails, and budget policies. */
 export const configTables: readonly string[] = [
   `create table providers (
   id text not null primary key,
@@ -219,4 +219,15 @@ export const configTables: readonly string[] = [
   created_at bigint not null
 )`,
   "create unique index guardrails_name on guardrails (coalesce(workspace_id, ''), name)",
+
+  `create table budget_policies (
+  id text not null primary key,
+  workspace_id text references workspaces (id) on delete cascade,
+  name text not null,
+  definition text not null,
+  enabled integer not null,
+  managed_by text not null,
+  created_at bigint not null
+)`,
+  "create unique index budget_policies_name on budget_policies (coalesce(workspace_id, ''), name)",
 ];

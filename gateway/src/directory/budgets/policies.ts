@@ -1,0 +1,186 @@
+import { budgetPoliciesMax } from "@sluice/contract/words";
+import { orNotFound, type PolicyMatch } from "#core/index.ts";
+import { type Connection, insertRows, removeRows, updateRow } from "#storage/tables.ts";
+import {
+  type Problem,
+  refuseExisting,
+  refuseFileDeclared,
+  refuseFileOwned,
+  refuseProblems,
+  refuseSuspended,
+} from "../refusals.ts";
+import { findRow, findRows, not } from "../rows.ts";
+import type { ControlDirectory, ControlWrite } from "../store.ts";
+import { workspaceOf } from "../workspaces/workspace-rows.ts";
+import {
+  changedPolicy,
+  namedMembers,
+  type PolicyDraft,
+  type PolicyRecord,
+  type PolicyRow,
+  policyObject,
+  policyRecord,
+  policyRow,
+} from "./policy-rows.ts";
+
+/** Budget policies of a workspace, or of the installation (null), ordered by name. */
+export async function listBudgetPolicies(
+  { database }: ControlDirectory,
+  workspaceId: string | null,
+): Promise<readonly PolicyRecord[]> {
+  return (await findRows(database.kysely, "budget_policies", { workspace_id: workspaceId }, "name")).map(policyRecord);
+}
+
+export async function createBudgetPolicy(
+  context: ControlWrite,
+  workspaceId: string | null,
+  draft: PolicyDraft,
+): Promise<PolicyRecord> {
+  const { transaction } = context;
+  const slug = await slugOf(transaction, workspaceId);
+  await refuseTakenName(transaction, workspaceId, draft.name);
+  refuseProblems(await policyProblems(transaction, workspaceId, draft));
+  const row = policyRow(context, workspaceId, draft);
+  await insertRows(context, policyObject(slug), [row]);
+  refuseProblems(await policyCountProblems(transaction));
+  return policyRecord(row);
+}
+
+export async function updateBudgetPolicy(
+  context: ControlWrite,
+  workspaceId: string | null,
+  id: string,
+  change: Partial<PolicyDraft>,
+): Promise<PolicyRecord> {
+  const { transaction } = context;
+  const slug = await slugOf(transaction, workspaceId);
+  const row = await ownRow(transaction, workspaceId, id);
+  refuseFileOwned(row, `budget ${row.name}`);
+  const draft = changedPolicy(policyRecord(row), change);
+  if (draft.name !== row.name) await refuseTakenName(transaction, workspaceId, draft.name);
+  refuseProblems(await policyProblems(transaction, workspaceId, draft));
+  const after = policyRow(context, workspaceId, draft, row);
+  await updateRow(context, policyObject(slug), { before: row, after });
+  return policyRecord(after);
+}
+
+export async function removeBudgetPolicy(context: ControlWrite, workspaceId: string | null, id: string): Promise<void> {
+  const slug = await slugOf(context.transaction, workspaceId);
+  const row = await ownRow(context.transaction, workspaceId, id);
+  refuseFileDeclared(row, `budget ${row.name}`);
+  await removeRows(context, policyObject(slug), [row]);
+}
+
+async function slugOf(connection: Connection, workspaceId: string | null): Promise<string> {
+  if (workspaceId === null) return "";
+  const workspace = await workspaceOf(connection, workspaceId);
+  refuseSuspended(workspace, `workspace ${workspace.slug}`);
+  return workspace.slug;
+}
+
+async function ownRow(connection: Connection, workspaceId: string | null, id: string): Promise<PolicyRow> {
+  return orNotFound(await findRow(connection, "budget_policies", { id, workspace_id: workspaceId }), "budget");
+}
+
+async function refuseTakenName(connection: Connection, workspaceId: string | null, name: string): Promise<void> {
+  const row = await findRow(connection, "budget_policies", { workspace_id: workspaceId, name });
+  const place = workspaceId === null ? "the installation" : "this workspace";
+  refuseExisting(row, `budget ${name} of ${place}`, "name");
+}
+
+/** Ids that do not exist, or belong to another workspace; and a fallback model that does not exist. */
+export async function policyProblems(
+  connection: Connection,
+  workspaceId: string | null,
+  { match = {}, over, enabled, ...window }: PolicyDraft,
+): Promise<readonly Problem[]> {
+  const found: Problem[] = windowProblems(window);
+  if (workspaceId !== null && match.workspaces !== undefined) {
+    found.push({ path: ["match", "workspaces"], message: "can only be set for budgets of the installation" });
+  }
+  if (typeof over === "object") {
+    const model = await findRow(connection, "models", { name: over.fallback, managed_by: not("suspended") });
+    const message = `there is no model "${over.fallback}"`;
+    if (model === undefined) found.push({ path: ["over", "fallback"], message });
+  }
+  // A disabled policy may keep what was deleted meanwhile.
+  if (enabled === false) return found;
+  const home = workspaceId === null ? {} : { workspace_id: workspaceId };
+  const { workspaces = [], groups = [], keys = [], people = [] } = match;
+  const existing = {
+    workspaces: await findRows(connection, "workspaces", { id: workspaces }),
+    groups: await findRows(connection, "groups", { id: groups, ...home }),
+    keys: await findRows(connection, "api_keys", { id: keys, ...home }),
+    people: await findRows(connection, "auth_users", { id: people }),
+  };
+  for (const member of namedMembers) {
+    const ids = new Set(existing[member].map(({ id }) => id));
+    const missing = (match[member] ?? []).findIndex((id) => !ids.has(id));
+    if (missing === -1) continue;
+    const word = member === "people" ? "user" : member.slice(0, -1);
+    found.push({ path: ["match", member, missing], message: `there is no such ${word} here` });
+  }
+  return found;
+}
+
+/** A change may give the stored window a member that does not fit. */
+function windowProblems({ period, rolling, time_zone: zone }: Pick<PolicyDraft, "period" | "rolling" | "time_zone">) {
+  const problems: Problem[] = [];
+  if (rolling === true && period === "total") {
+    problems.push({ path: ["rolling"], message: "a total budget has no window that rolls" });
+  }
+  if (zone !== undefined && (rolling === true || period === "total")) {
+    problems.push({ path: ["time_zone"], message: "only a calendar period follows a time zone" });
+  }
+  return problems;
+}
+
+/** Call after a write. Each call is matched with the policies of the installation and of its workspace. */
+export async function policyCountProblems(connection: Connection): Promise<readonly Problem[]> {
+  const rows = await connection
+    .selectFrom("budget_policies")
+    .select("workspace_id")
+    .where("managed_by", "!=", "suspended")
+    .execute();
+  const places = Map.groupBy(rows, (row) => row.workspace_id);
+  const inherited = places.get(null)?.length ?? 0;
+  const most = Math.max(0, ...[...places].map(([id, own]) => (id === null ? 0 : own.length)));
+  if (inherited + most <= budgetPoliciesMax) return [];
+  const message = `A workspace and the installation can have at most ${budgetPoliciesMax} budget policies together.`;
+  return [{ path: [], message, code: "conflict" }];
+}
+
+/**
+ * Call before workspaces, groups or keys are deleted. Takes their ids out of the policies that name them. A policy that would name
+ * nothing else is disabled and keeps the last id, so that it does not count every call if it is enabled again.
+ */
+export async function leaveBudgetPolicies(
+  context: ControlWrite,
+  workspace: { readonly id: string; readonly slug: string },
+  deleted: readonly string[],
+): Promise<void> {
+  const gone = new Set(deleted);
+  const rows = [
+    ...(await findRows(context.transaction, "budget_policies", { workspace_id: null })),
+    ...(await findRows(context.transaction, "budget_policies", { workspace_id: workspace.id })),
+  ];
+  for (const before of rows) {
+    const definition = JSON.parse(before.definition) as { match: PolicyMatch };
+    const match: Record<string, unknown> = { ...definition.match };
+    let isEmpty = false;
+    for (const member of namedMembers) {
+      const ids = definition.match[member];
+      if (ids?.some((id) => gone.has(id)) !== true) continue;
+      const rest = ids.filter((id) => !gone.has(id));
+      if (rest.length === 0) isEmpty = true;
+      else match[member] = rest;
+    }
+    const after = {
+      ...before,
+      definition: JSON.stringify({ ...definition, match }),
+      enabled: isEmpty ? 0 : before.enabled,
+    };
+    if (after.definition === before.definition && after.enabled === before.enabled) continue;
+    await updateRow(context, policyObject(workspace.slug), { before, after });
+  }
+}

@@ -1,0 +1,123 @@
+import {
+  type BudgetPolicy,
+  coversModel,
+  coversTags,
+  followsAttempts,
+  goesByProvider,
+  goesByTags,
+  type LimitScope,
+  type NanoUsd,
+  oncePerObject,
+  type PolicyCall,
+  type Principal,
+} from "#core/index.ts";
+import type { Claim, Clock } from "#ports/index.ts";
+import { BudgetRule, budgetRules } from "./budget.ts";
+import type { LimitRule } from "./limit-rule.ts";
+import { PolicyCounters } from "./policy-counters.ts";
+import { rateRules } from "./rates.ts";
+
+/** An attempt at a deployment. */
+export interface AttemptPlace extends PolicyCall {
+  readonly provider: string;
+}
+
+export interface CallRules {
+  /** The first refusal is returned to the caller, so the longest waits come first. */
+  readonly all: readonly LimitRule[];
+  readonly budgets: readonly BudgetRule[];
+  readonly rates: readonly LimitRule[];
+  /** Not among the others. */
+  readonly shadow: readonly LimitRule[];
+}
+
+/** The limits of every call of a caller, and the policies that apply to some. */
+interface CallerRules extends CallRules {
+  readonly byTags: readonly BudgetPolicy[];
+  readonly byAttempt: readonly BudgetPolicy[];
+}
+
+/** The limits of calls: of their caller's objects, and budget policies. */
+export class CallRuleSets {
+  readonly policies: PolicyCounters;
+  readonly ofScope = oncePerObject((scope: LimitScope): readonly LimitRule[] => {
+    const { counter } = scope;
+    if (counter !== undefined) return [this.policies.ruleOfScope({ ...scope, counter })];
+    return [...budgetRules(scope), ...rateRules(scope)];
+  });
+  readonly of = oncePerObject((principal: Principal): CallerRules => {
+    const { scopes, policies = [] } = principal;
+    const byCaller = policies.filter((policy) => !followsAttempts(policy) && !goesByTags(policy));
+    return {
+      ...callRules([
+        ...byCaller.map((policy) => this.policies.ruleOf(policy, principal, noCall)),
+        ...scopes.flatMap((scope) => this.ofScope(scope)),
+      ]),
+      byTags: policies.filter((policy) => !followsAttempts(policy) && goesByTags(policy)),
+      byAttempt: policies.filter(followsAttempts),
+    };
+  });
+
+  constructor(clock: Clock) {
+    this.policies = new PolicyCounters(clock);
+  }
+
+  /** With policies by tags. */
+  ofCall(principal: Principal, call: PolicyCall | undefined): CallRules {
+    const caller = this.of(principal);
+    if (caller.byTags.length === 0 || call === undefined) return caller;
+    const covering = caller.byTags.filter((policy) => coversTags(policy, call.tags));
+    return this.#withPolicies(caller, covering, principal, call);
+  }
+
+  /** Only the policies that depend on the attempt; null: none applies. */
+  ofAttempt(principal: Principal, place: AttemptPlace): CallRules | null {
+    const covering = this.of(principal).byAttempt.filter((policy) => coversAttempt(policy, place));
+    return covering.length === 0 ? null : this.#withPolicies(noRules, covering, principal, place);
+  }
+
+  /** The budgets that hold the money of a task, whose provider is not known yet. `call` absent: of rows of a batch, which may differ. */
+  heldBy(principal: Principal, call: PolicyCall | undefined): readonly BudgetRule[] {
+    const rules = this.ofCall(principal, call);
+    if (call === undefined) return rules.budgets;
+    const byModel = this.of(principal).byAttempt.filter(
+      (policy) => !goesByProvider(policy) && coversModel(policy, call.model) && coversTags(policy, call.tags),
+    );
+    return this.#withPolicies(rules, byModel, principal, call).budgets;
+  }
+
+  #withPolicies(
+    rules: CallRules,
+    policies: readonly BudgetPolicy[],
+    principal: Principal,
+    call: PolicyCall & { readonly provider?: string },
+  ): CallRules {
+    if (policies.length === 0) return rules;
+    const more = policies.map((policy) => this.policies.ruleOf(policy, principal, call));
+    return callRules([...more, ...rules.all, ...rules.shadow]);
+  }
+}
+
+/** The hold of a task that was admitted before a restart, as claims without a limit. */
+export function heldClaims(principal: Principal, nanoUsd: NanoUsd, clock: Clock, call?: PolicyCall): readonly Claim[] {
+  const money = { most: nanoUsd, least: nanoUsd };
+  const nowMs = clock.now();
+  const rules = new CallRuleSets(clock).heldBy(principal, call);
+  return rules.map((rule) => ({ ...rule.claim(0, money, nowMs), limit: Number.POSITIVE_INFINITY }));
+}
+
+function callRules(rules: readonly LimitRule[]): CallRules {
+  const all = rules.filter(({ isShadow }) => !isShadow);
+  const budgets = all.filter((rule) => rule instanceof BudgetRule);
+  const rates = all.filter((rule) => !(rule instanceof BudgetRule));
+  return { all, budgets, rates, shadow: rules.filter(({ isShadow }) => isShadow) };
+}
+
+const noRules = callRules([]);
+const noCall: PolicyCall = { model: "", tags: {} };
+
+function coversAttempt(policy: BudgetPolicy, { model, provider, tags }: AttemptPlace): boolean {
+  const { providers } = policy.match;
+  const fitsProvider = providers === undefined || providers.includes(provider);
+  return fitsProvider && coversModel(policy, model) && coversTags(policy, tags);
+}

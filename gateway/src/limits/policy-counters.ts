@@ -1,0 +1,83 @@
+import {
+  BoundedMap,
+  type BudgetPolicy,
+  coversCost,
+  noPolicyValue,
+  type PolicyCall,
+  type PolicyCost,
+  type PolicyScope,
+  type Principal,
+  policyCaller,
+  policyScope,
+  policyScopeId,
+  policyValue,
+  tagOf,
+  WindowCounts,
+} from "#core/index.ts";
+import type { Clock } from "#ports/index.ts";
+import { BudgetRule } from "./budget.ts";
+
+/** Values of a tag that a workspace may add to a policy in an hour; as many as the ledger sums separately. */
+const newTagValuesMax = 100;
+const newTagValuesMs = 3_600_000;
+/** Counters of all policies in memory. One that is dropped is made again. */
+const policyCountersMax = 20_000;
+/** Policies and workspaces whose new values are counted. */
+const tagSourcesMax = 10_000;
+
+/** Counts calls with further values of a tag together, as the ledger sums them. */
+export const otherTagValues = "(other)";
+
+/** The counters of budget policies: one for each policy, or for each value that it is split by. */
+export class PolicyCounters {
+  /** By the ids of their scopes. */
+  readonly #rules = new BoundedMap<string, BudgetRule>(policyCountersMax);
+  readonly #newValues: WindowCounts;
+
+  constructor(clock: Clock) {
+    this.#newValues = new WindowCounts({
+      max: newTagValuesMax,
+      windowMs: newTagValuesMs,
+      keysMax: tagSourcesMax,
+      clock,
+    });
+  }
+
+  /** The rule for a call, or for an attempt at a provider. */
+  ruleOf(policy: BudgetPolicy, principal: Principal, call: PolicyCall & { readonly provider?: string }): BudgetRule {
+    const cost = { ...policyCaller(principal), provider: "", ...call };
+    const value = this.#valueOf(policy, cost, true);
+    const found = this.#rules.get(policyScopeId({ policy, value }));
+    if (found?.scope.counter?.policy === policy) return found;
+    return this.ruleOfScope(policyScope({ policy, value }, labelOf(policy, principal, value)));
+  }
+
+  /** The rule of a counter that is read without a call. */
+  ruleOfScope(scope: PolicyScope): BudgetRule {
+    const found = this.#rules.get(scope.id);
+    if (found?.scope.counter?.policy === scope.counter.policy) return found;
+    const rule = new BudgetRule(scope, scope.counter.policy.budget);
+    this.#rules.set(scope.id, rule);
+    return rule;
+  }
+
+  /** The value whose counter the entry counts for; undefined: the policy does not cover it. */
+  counterValue(policy: BudgetPolicy, cost: PolicyCost): string | null | undefined {
+    return coversCost(policy, cost) ? this.#valueOf(policy, cost, false) : undefined;
+  }
+
+  #valueOf(policy: BudgetPolicy, cost: PolicyCost, isNew: boolean): string | null {
+    const value = policyValue(policy, cost);
+    if (value === null || value === noPolicyValue || tagOf(policy.splitBy) === null) return value;
+    if (this.#rules.get(policyScopeId({ policy, value })) !== undefined) return value;
+    if (!isNew) return otherTagValues;
+    return this.#newValues.take(`${policy.id} ${cost.workspaceId}`) === 0 ? value : otherTagValues;
+  }
+}
+
+/** Keys and groups are shown by their names. */
+function labelOf({ splitBy }: BudgetPolicy, { key, group, workspace }: Principal, value: string | null): string | null {
+  if (splitBy === "key") return `${workspace.slug}/${key.name}`;
+  if (splitBy === "group") return `${workspace.slug}/${group.name}`;
+  return splitBy === "workspace" ? workspace.slug : value;
+}
