@@ -39,12 +39,12 @@ test("the example config file has every key of the schema", () => {
   expect(missing).toEqual([]);
 });
 
-/** Prices, limits, budgets and guardrails have the same keys everywhere; `price_as` replaces another form of the same setting. */
+/** Prices, limits, budgets, budget policies and guardrails have the same keys everywhere; `price_as` replaces another form of the same setting. */
 function isVariation(path: string): boolean {
   return (
     path === "$schema" ||
     path === "settings.unpriced.price_as" ||
-    /^workspaces\[\]\.guardrails\[\]\./.test(path) ||
+    /^workspaces\[\]\.(?:guardrails|budgets)\[\]\./.test(path) ||
     /^models\[\]\.(?:next_price\.price|price\.variants\[\])\./.test(path) ||
     /^(?:workspaces\[\]\.(?:groups|keys)|users\[\]\.workspaces)\[\]\.(?:limits|budget)\./.test(path)
   );

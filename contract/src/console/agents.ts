@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { budgetPeriods } from "../budget-windows.ts";
 import { route } from "./route.ts";
-import { limitScopes } from "./states.ts";
+import { limitedObjects } from "./states.ts";
 import { at, count, id, maybeAt, nothing } from "./words.ts";
 
 const code = z.string().min(1).max(64).describe("The code that the device shows. Case and hyphens do not matter.");
@@ -43,7 +43,7 @@ const usageRowSchema = z.object({
     .array(
       z.object({
         scope: z
-          .enum(limitScopes)
+          .enum(limitedObjects)
           .describe("`person`: all calls of the user in the workspace; `key`: calls of their agents only."),
         kind: z.enum(["rpm", "tpm", "concurrency", "budget"]),
         period: z.enum(budgetPeriods).nullable(),

@@ -68,7 +68,7 @@ export const budgetPolicyRoutes = {
     method: "GET",
     path: "/api/workspaces/{workspace}/budgets",
     summary:
-      "List a workspace's budget policies with their usage, also those of the installation that apply to it. `-`: only the installation's",
+      "List a workspace's budget policies with their usage, also inherited ones of the installation. `-`: only the installation's",
     needs: "viewer",
     answer: pageOf(policySchema),
   }),

@@ -1,15 +1,21 @@
 import {
+  type BudgetPolicy,
   bounds,
   type ConfigSnapshot,
   type LimitScope,
+  noPolicyValue,
   periodStart,
   personOf,
   personOfScope,
   personScopeId,
+  policyIdOf,
+  policyScope,
   windowName,
+  windowStart,
 } from "#core/index.ts";
 import type { ControlStore, ExpiringToken, PeopleStore } from "#directory/index.ts";
 import type { Admission, ScopeLimitUsage } from "#limits/index.ts";
+import type { Clock, ReportStore } from "#ports/index.ts";
 import { type Finding, type Findings, findingsMax, type Watched } from "./finding.ts";
 
 export interface BudgetSources {
@@ -17,13 +23,16 @@ export interface BudgetSources {
   readonly people: Pick<PeopleStore, "limitedPeople">;
   readonly admission: Pick<Admission, "limitUsages">;
   readonly configSnapshot: () => ConfigSnapshot;
+  readonly reports: Pick<ReportStore, "policyValues">;
+  readonly clock: Pick<Clock, "now">;
 }
 
 /** The most budgets of keys, and of people, that one call reads: of the installation or of one workspace. */
 const scopesMax = 5_000;
 
 export interface BudgetUse extends ScopeLimitUsage {
-  readonly workspaceId: string;
+  /** null: a policy of the installation. */
+  readonly workspaceId: string | null;
   /** For a budget of a person or a personal key. */
   readonly personId: string | null;
 }
@@ -38,9 +47,9 @@ interface BudgetUses {
 export async function readBudgets(sources: BudgetSources, workspaceId: string | null): Promise<BudgetUses> {
   const { controlStore, people, admission, configSnapshot } = sources;
   const { workspaces, groups } = configSnapshot();
-  const owners = new Map<string, { readonly workspaceId: string; readonly personId: string | null }>();
+  const owners = new Map<string, { readonly workspaceId: string | null; readonly personId: string | null }>();
   const scopes: LimitScope[] = [];
-  const add = (scope: LimitScope, workspaceId: string, personId: string | null) => {
+  const add = (scope: LimitScope, workspaceId: string | null, personId: string | null) => {
     if (scope.budget === null) return;
     owners.set(`${scope.kind} ${scope.id}`, { workspaceId, personId });
     scopes.push(scope);
@@ -52,6 +61,10 @@ export async function readBudgets(sources: BudgetSources, workspaceId: string | 
   for (const person of persons) add(person.scope, person.workspaceId, person.userId);
   const keys = await controlStore.limitedKeys({ workspaceId }, scopesMax);
   for (const key of keys) add(key.scope, key.workspaceId, personOf(key));
+  for (const policy of configSnapshot().budgetPolicies) {
+    if (workspaceId !== null && policy.workspaceId !== workspaceId) continue;
+    for (const scope of await policyScopes(sources, policy)) add(scope, policy.workspaceId, null);
+  }
   const usages = await admission.limitUsages(scopes);
   const uses = usages.flatMap((use) => {
     const owner = owners.get(`${use.scope} ${use.scopeId}`);
@@ -59,6 +72,18 @@ export async function readBudgets(sources: BudgetSources, workspaceId: string | 
   });
   return { uses, truncated: Math.max(persons.length, keys.length) >= scopesMax };
 }
+
+/** Of a split policy, the values that spent the most. */
+async function policyScopes({ reports, clock }: BudgetSources, policy: BudgetPolicy): Promise<readonly LimitScope[]> {
+  if (policy.splitBy === null) return [policyScope({ policy, value: null })];
+  const from = windowStart(policy.budget, clock.now());
+  const found = await reports.policyValues({ policy, value: null }, from - (from % hourMs), policyValuesMax);
+  return found.map(({ value }) => policyScope({ policy, value: value === "" ? noPolicyValue : value }));
+}
+
+const hourMs = 3_600_000;
+/** Values of a split policy that are watched. */
+const policyValuesMax = 50;
 
 export function budgetFindings(
   { workspaceId, condition }: Watched<"budget">,
@@ -94,7 +119,7 @@ export function budgetFindings(
       severity: isFull ? "critical" : "warning",
       facts: {
         scope: use.scope,
-        scope_id: use.scope === "person" ? personOfScope(use.scopeId)[1] : use.scopeId,
+        scope_id: publicIdOf(use),
         // The label begins with the type: `key acme/ci`.
         name: use.label.slice(use.scope.length + 1),
         period: use.period,
@@ -103,6 +128,11 @@ export function budgetFindings(
     });
   }
   return { found: found.slice(0, findingsMax), undecided };
+}
+
+function publicIdOf({ scope, scopeId }: BudgetUse): string {
+  if (scope === "policy") return policyIdOf(scopeId);
+  return scope === "person" ? personOfScope(scopeId)[1] : scopeId;
 }
 
 function zoneOf({ timeZone }: BudgetUse): { readonly timeZone?: string } {
@@ -114,7 +144,9 @@ function covers(workspaceId: string | null, condition: Watched<"budget">["condit
   const { scope, scope_id: id } = condition;
   if (scope === null) return true;
   if (scope !== use.scope) return false;
-  return id === null || use.scopeId === (scope === "person" ? personScopeId(use.workspaceId, id) : id);
+  if (id === null) return true;
+  if (scope === "policy") return policyIdOf(use.scopeId) === id;
+  return use.scopeId === (scope === "person" ? personScopeId(use.workspaceId ?? "", id) : id);
 }
 
 const dayMs = 86_400_000;

@@ -1,33 +1,6 @@
 import { oncePerObject } from "./bounded-map.ts";
-import type { Budget, LimitScope } from "./limit.ts";
+import type { BudgetPolicy, LimitScope, PolicyCounter, PolicySplit } from "./limit.ts";
 import { piecesMatch } from "./texts.ts";
-
-/** Calls that a policy counts: all members that are set must fit. Workspaces, groups, keys and people are ids. */
-export interface PolicyMatch {
-  readonly workspaces?: readonly string[];
-  readonly groups?: readonly string[];
-  readonly keys?: readonly string[];
-  readonly people?: readonly string[];
-  /** Names, or patterns with *. */
-  readonly models?: readonly string[];
-  readonly providers?: readonly string[];
-  /** By name, the values that fit. */
-  readonly tags?: Readonly<Record<string, readonly string[]>>;
-}
-
-/** What is counted separately for each value: `tag:` and a name, or the caller's or the attempt's member. */
-export type PolicySplit = "key" | "person" | "workspace" | "group" | "model" | "provider" | `tag:${string}`;
-
-export interface BudgetPolicy {
-  readonly id: string;
-  readonly name: string;
-  /** null: the installation. */
-  readonly workspaceId: string | null;
-  readonly budget: Budget;
-  readonly match: PolicyMatch;
-  /** null: one amount for all calls. */
-  readonly splitBy: PolicySplit | null;
-}
 
 /** The caller of a call, or the owner of an entry. */
 export interface PolicyCaller {
@@ -37,7 +10,7 @@ export interface PolicyCaller {
   readonly personId?: string | undefined;
 }
 
-/** The parts of a call that a policy may depend on, beside its caller. */
+/** The parts of a call that a policy may depend on, in addition to its caller. */
 export interface PolicyCall {
   readonly model: string;
   readonly tags: Readonly<Record<string, string>>;
@@ -46,12 +19,6 @@ export interface PolicyCall {
 /** An attempt or its ledger entry. */
 export interface PolicyCost extends PolicyCaller, PolicyCall {
   readonly provider: string;
-}
-
-/** One counter of a policy. `value` null: the policy is not split; `-`: calls without a value. */
-export interface PolicyCounter {
-  readonly policy: BudgetPolicy;
-  readonly value: string | null;
 }
 
 /** The value of calls without one. */
@@ -67,7 +34,7 @@ export function coversCaller({ workspaceId, match }: BudgetPolicy, caller: Polic
   );
 }
 
-/** Whether a policy of the installation may count calls of the workspace. Keys and people are not looked up. */
+/** Whether a policy of the installation may count calls of the workspace. Keys and people are ignored. */
 export function coversWorkspace(
   { match }: BudgetPolicy,
   workspaceId: string,

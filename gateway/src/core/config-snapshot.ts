@@ -1,7 +1,7 @@
 import type { Settings as SettingValues } from "@sluice/contract/config-file";
-import type { BudgetPolicy } from "./budget-policy.ts";
 import type { Model, Provider } from "./deployment.ts";
 import type { Guardrail } from "./guardrail.ts";
+import type { BudgetPolicy } from "./limit.ts";
 import type { Group, Workspace } from "./principal.ts";
 
 /** A bucket of an S3-compatible store. Its credentials are in the environment. */

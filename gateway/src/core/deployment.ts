@@ -1,6 +1,7 @@
 import type { ProviderConfig, UnpricedPolicy } from "@sluice/contract/config-file";
 import type { ModelTypeName } from "@sluice/contract/words";
-import { type BudgetPolicy, coversModel } from "./budget-policy.ts";
+import { coversModel } from "./budget-policy.ts";
+import type { BudgetPolicy } from "./limit.ts";
 import type { PriceVersion } from "./price.ts";
 import { Secret } from "./secret.ts";
 import type { VideoCapabilities } from "./turn.ts";

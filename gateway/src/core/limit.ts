@@ -1,5 +1,4 @@
 import type { BudgetConfig } from "@sluice/contract/config-file";
-import type { PolicyCounter } from "./budget-policy.ts";
 import { type NanoUsd, nanoToUsd, usdToNano } from "./money.ts";
 import { withoutUndefined } from "./without-undefined.ts";
 
@@ -43,6 +42,39 @@ export interface Budget extends BudgetWindow {
   readonly increase?: BudgetIncrease;
   readonly fail?: FailMode;
   readonly enforce?: boolean;
+}
+
+/** Calls that a policy counts: all members that are set must fit. Workspaces, groups, keys and people are ids. */
+export interface PolicyMatch {
+  readonly workspaces?: readonly string[];
+  readonly groups?: readonly string[];
+  readonly keys?: readonly string[];
+  readonly people?: readonly string[];
+  /** Names, or patterns with *. */
+  readonly models?: readonly string[];
+  readonly providers?: readonly string[];
+  /** By name, the values that fit. */
+  readonly tags?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** What is counted separately for each value: `tag:` and a name, or the caller's or the attempt's member. */
+export type PolicySplit = "key" | "person" | "workspace" | "group" | "model" | "provider" | `tag:${string}`;
+
+export interface BudgetPolicy {
+  readonly id: string;
+  readonly name: string;
+  /** null: the installation. */
+  readonly workspaceId: string | null;
+  readonly budget: Budget;
+  readonly match: PolicyMatch;
+  /** null: one amount for all calls. */
+  readonly splitBy: PolicySplit | null;
+}
+
+/** One counter of a policy. `value` null: the policy is not split; `-`: calls without a value. */
+export interface PolicyCounter {
+  readonly policy: BudgetPolicy;
+  readonly value: string | null;
 }
 
 /** A budget of the config file or the API, with members in a fixed order, so that equal budgets are equal text. */

@@ -1,6 +1,6 @@
 import type { Capture } from "@sluice/contract/words";
-import type { BudgetPolicy, PolicyCaller } from "./budget-policy.ts";
-import type { LimitScope, ScopeKind } from "./limit.ts";
+import type { PolicyCaller } from "./budget-policy.ts";
+import type { BudgetPolicy, LimitScope, ScopeKind } from "./limit.ts";
 
 /** Model names; `*` matches any characters. */
 export type ModelPatterns = readonly string[];

@@ -76,7 +76,7 @@ export class CallRuleSets {
     return covering.length === 0 ? null : this.#withPolicies(noRules, covering, principal, place);
   }
 
-  /** The budgets that hold the money of a task, whose provider is not known yet. `call` absent: of rows of a batch, which may differ. */
+  /** The budgets that hold the money of a task before its provider is chosen. `call` absent: for rows of a batch, which may differ. */
   heldBy(principal: Principal, call: PolicyCall | undefined): readonly BudgetRule[] {
     const rules = this.ofCall(principal, call);
     if (call === undefined) return rules.budgets;

@@ -21,7 +21,7 @@ export interface Estimate {
   readonly tokens: number;
   /** The call costs nothing: it passes even a budget that is used up. */
   readonly isFree?: boolean;
-  /** What budget policies depend on, beside the caller. Absent: policies by tags do not apply. */
+  /** For budget policies. Absent: policies by tags do not apply. */
   readonly call?: PolicyCall;
   /** Called only if the caller has a budget. */
   money(): Money;
@@ -44,7 +44,7 @@ export interface LimitRule {
   readonly isShadow: boolean;
   /** In a sentence: `limit of 60 requests per minute on key acme/ci`. */
   readonly text: string;
-  /** The same object for equal claims. `model`: of the call, if it is known. */
+  /** The same object for equal claims. `model`: of the call, if the rule may depend on it. */
   claim(tokens: number, money: Money, nowMs: number, model?: string): Claim;
   /** How much a finished call took that used this number of tokens. */
   actual(tokens: number): number;

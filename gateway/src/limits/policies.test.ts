@@ -29,7 +29,7 @@ function fixture(policies: readonly BudgetPolicy[]) {
 
 const money = (nanoUsd: number) => ({ money: () => ({ most: nanoUsd, least: nanoUsd }) });
 
-test("the charged sum never exceeds a policy, whatever models, providers and tags the calls have", async () => {
+test("the charged sum never exceeds a policy, for calls of any model, provider and tag", async () => {
   const policies = [
     policy("all", { budget: { ...budget, nanoUsd: 3_000 } }),
     policy("tags", { splitBy: "tag:team" }),

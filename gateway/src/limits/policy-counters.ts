@@ -22,7 +22,7 @@ const newTagValuesMax = 100;
 const newTagValuesMs = 3_600_000;
 /** Counters of all policies in memory. One that is dropped is made again. */
 const policyCountersMax = 20_000;
-/** Policies and workspaces whose new values are counted. */
+/** Pairs of a policy and a workspace. */
 const tagSourcesMax = 10_000;
 
 /** Counts calls with further values of a tag together, as the ledger sums them. */
@@ -61,7 +61,7 @@ export class PolicyCounters {
     return rule;
   }
 
-  /** The value whose counter the entry counts for; undefined: the policy does not cover it. */
+  /** The value that the entry counts for; undefined: the policy does not cover it. */
   counterValue(policy: BudgetPolicy, cost: PolicyCost): string | null | undefined {
     return coversCost(policy, cost) ? this.#valueOf(policy, cost, false) : undefined;
   }

@@ -93,7 +93,7 @@ export class Spending {
       const value = counterValue(policy, policyCost(cost));
       if (value === undefined) continue;
       const { budget } = policy;
-      // Also those that only other processes count.
+      // Other processes may count it.
       const key = policyKey({ policy, value });
       const spent = counter.spend(key, counterPeriod(budget, cost.at), attemptCost(budget, cost));
       if (spent instanceof Promise) spent.catch(() => undefined);
@@ -213,7 +213,7 @@ export class Spending {
     this.#readings.clear();
   }
 
-  /** From now on entries of its scope are counted. Those of policies always are. */
+  /** From now on entries of its scope are counted; entries of policies always are. */
   counts(budget: CountedBudget): void {
     if (budget.scope.kind === "policy") return;
     const counted = this.#counted.get(budget.scope.id);

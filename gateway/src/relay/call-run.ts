@@ -304,7 +304,7 @@ export class CallRun implements AttemptListener {
   }
 }
 
-/** Budgets whose models a call may try, one after the other. */
+/** Fallback models of budgets that a call may try, one after the other. */
 const substitutesMax = 3;
 
 export function namesKept({ facts: { continues, objects } }: Call): boolean {

@@ -1,6 +1,14 @@
 import type { Explanation } from "@sluice/contract/console";
 import { remarkSentence } from "@sluice/contract/words";
-import { asFailure, bounds, type Failure, personOfScope, type ReachedLimit, refusedModel } from "#core/index.ts";
+import {
+  asFailure,
+  bounds,
+  type Failure,
+  personOfScope,
+  policyIdOf,
+  type ReachedLimit,
+  refusedModel,
+} from "#core/index.ts";
 import { type Plan, type PlanStory, placeSentence } from "#routing/index.ts";
 import { addRateHeaders, agentsFailure, refusedCapHeaders } from "./attempt/answer-headers.ts";
 import type { CallTally, FailedAttempt } from "./attempt/call-tally.ts";
@@ -121,5 +129,6 @@ function refusalOf({ code, message, details, reachedLimit }: Failure, why = mess
 }
 
 function reachedView({ scope, scopeId, kind }: ReachedLimit) {
+  if (scope === "policy") return { scope, scope_id: policyIdOf(scopeId), kind };
   return { scope, scope_id: scope === "person" ? personOfScope(scopeId)[1] : scopeId, kind };
 }

@@ -205,7 +205,7 @@ export class Relay {
         call.kept = await lookUpKeptState(this.#dependencies, call);
       }
       await checkCallObjects(this.#dependencies, passed);
-      const permit = await this.#admitPassed(passed, estimate);
+      const permit = await this.#admitOne(passed, estimate);
       tally = new CallTally(permit, estimate, () => {
         discardAll();
         explainCall(this.#dependencies, call, null, tally);
@@ -231,7 +231,7 @@ export class Relay {
     }
   }
 
-  async #admitPassed({ call, price }: PassThroughCall, estimate: PassThroughEstimate): Promise<Permit> {
+  async #admitOne({ call, price }: PassThroughCall, estimate: PassThroughEstimate): Promise<Permit> {
     const { admission } = this.#dependencies;
     const permit = await admission.admit(call.principal, estimate, call.requestId);
     const place = { model: price.model.name, provider: price.deployment.provider.id, tags: call.tags };

@@ -136,37 +136,34 @@ describe.each(places)("budget policies $name", ({ redis }) => {
     expect(gateway.gateway.outstanding()).toBe(0);
   });
 
-  test.skipIf(isSkipped)(
-    "over budget, a call runs with the fallback model, and the answer and the ledger say so",
-    async () => {
-      await start(
-        redis,
-        [{ name: "costly", usd: 0.005, ...month, match: { models: ["gpt-test"] }, over: { fallback: "gpt-cheap" } }],
-        {
-          keys: [
-            { name: "alice", secret: aliceKey },
-            { name: "bob", secret: bobKey, models: ["gpt-test"] },
-            { name: "own", secret: ownKey, budget: { usd: 0.005, ...month, over: { fallback: "gpt-cheap" } } },
-          ],
-        },
-      );
-      expect(await statuses(1)).toEqual([200]);
-      const served = await call();
-      expect([served.status, served.headers.get("x-sluice-warnings")]).toEqual([
-        200,
-        "model: gpt-test is over its budget, served by gpt-cheap",
-      ]);
-      const [entry] = await gateway.entries();
-      expect(entry).toMatchObject({ model: "gpt-cheap", requestedModel: "gpt-test", costNanoUsd: 250_000 });
-      expect(entry?.warnings).toEqual(["model: gpt-test is over its budget, served by gpt-cheap"]);
-      // This key may not use the fallback.
-      expect((await errorOf(await call({ key: bobKey }))).code).toBe("budget_exceeded");
-      // A key's own budget, at first within it.
-      expect(await statuses(1, { key: ownKey }, "gpt-cheap")).toEqual([200]);
-      expect((await call({ key: ownKey })).headers.get("x-sluice-warnings")).toContain("served by gpt-cheap");
-      expect(await statuses(20, { key: ownKey }, "gpt-cheap")).toEqual(Array.from({ length: 20 }, () => 200));
-    },
-  );
+  test.skipIf(isSkipped)("over budget, a call runs with the fallback model, which answer and ledger name", async () => {
+    await start(
+      redis,
+      [{ name: "costly", usd: 0.005, ...month, match: { models: ["gpt-test"] }, over: { fallback: "gpt-cheap" } }],
+      {
+        keys: [
+          { name: "alice", secret: aliceKey },
+          { name: "bob", secret: bobKey, models: ["gpt-test"] },
+          { name: "own", secret: ownKey, budget: { usd: 0.005, ...month, over: { fallback: "gpt-cheap" } } },
+        ],
+      },
+    );
+    expect(await statuses(1)).toEqual([200]);
+    const served = await call();
+    expect([served.status, served.headers.get("x-sluice-warnings")]).toEqual([
+      200,
+      "model: gpt-test is over its budget, served by gpt-cheap",
+    ]);
+    const [entry] = await gateway.entries();
+    expect(entry).toMatchObject({ model: "gpt-cheap", requestedModel: "gpt-test", costNanoUsd: 250_000 });
+    expect(entry?.warnings).toEqual(["model: gpt-test is over its budget, served by gpt-cheap"]);
+    // This key may not use the fallback.
+    expect((await errorOf(await call({ key: bobKey }))).code).toBe("budget_exceeded");
+    // A key's own budget, at first within it.
+    expect(await statuses(1, { key: ownKey }, "gpt-cheap")).toEqual([200]);
+    expect((await call({ key: ownKey })).headers.get("x-sluice-warnings")).toContain("served by gpt-cheap");
+    expect(await statuses(20, { key: ownKey }, "gpt-cheap")).toEqual(Array.from({ length: 20 }, () => 200));
+  });
 
   test.skipIf(isSkipped)("after a restart, policies count what was spent before", async () => {
     const budgets: BudgetPolicyConfig[] = [

@@ -2,7 +2,7 @@ import type { AlertCondition, AlertKind, AlertRule, BodyInput } from "@sluice/co
 import type { Problem } from "../../client/problem.ts";
 import { t } from "../../language/areas/alerts.ts";
 
-export const watches = ["all", "workspace", "groups", "group", "persons", "person", "keys", "key"] as const;
+export const watches = ["all", "workspace", "groups", "group", "persons", "person", "keys", "key", "policies"] as const;
 export type Watch = (typeof watches)[number];
 
 export const verdicts = ["blocked", "masked", "flagged"] as const;
@@ -136,6 +136,7 @@ function trafficOf(condition: Extract<AlertCondition, { kind: "latency" | "error
 export function watchOf({ scope, scope_id: id }: Extract<AlertCondition, { kind: "budget" }>): Watch {
   if (scope === null) return "all";
   if (scope === "workspace") return "workspace";
+  if (scope === "policy") return "policies";
   return id === null ? `${scope}s` : scope;
 }
 
@@ -207,6 +208,7 @@ function scopeOf({ watch, scopeId }: RuleDraft) {
   if (watch === "workspace") return { scope: watch, scope_id: null };
   if (watch === "groups") return { scope: "group", scope_id: null } as const;
   if (watch === "persons") return { scope: "person", scope_id: null } as const;
+  if (watch === "policies") return { scope: "policy", scope_id: null } as const;
   if (watch === "keys") return { scope: "key", scope_id: null } as const;
   return { scope: watch, scope_id: scopeId };
 }

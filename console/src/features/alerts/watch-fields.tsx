@@ -14,6 +14,7 @@ const watchWords = {
   person: t("alerts.watch.person"),
   keys: t("alerts.watch.keys"),
   key: t("alerts.watch.key"),
+  policies: t("alerts.watch.policies"),
 } as const;
 
 /** The budgets that a rule watches. Only a rule of one workspace can watch a single group, person or key. */

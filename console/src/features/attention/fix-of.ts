@@ -1,5 +1,5 @@
 import type { AttentionItem } from "@sluice/contract";
-import { alertPage, limitScopes } from "@sluice/contract/words";
+import { alertPage, limitedObjects } from "@sluice/contract/words";
 import type { LinkProps } from "@tanstack/react-router";
 import { t } from "../../language/areas/attention.ts";
 import { linkOf } from "../../routes/search.ts";
@@ -17,7 +17,7 @@ export function fixOf({ finding, subject, workspace, alerts: [alert] }: Attentio
     case "budget_exhausted":
     case "budget_refusing":
     case "budget_near": {
-      const scope = limitScopes.find((each) => each === subject.kind);
+      const scope = limitedObjects.find((each) => each === subject.kind);
       if (scope === undefined || workspace === null) return null;
       const budget = { scope, scope_id: subject.id, kind: "budget" } as const;
       return { verb: t("attention.fix.limit"), link: limitLink(budget, workspace.slug) };

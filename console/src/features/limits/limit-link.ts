@@ -1,5 +1,5 @@
 import type { LimitUsageRow } from "@sluice/contract";
-import { limitScopes } from "@sluice/contract/words";
+import { limitedObjects } from "@sluice/contract/words";
 import type { LinkProps } from "@tanstack/react-router";
 import type { Search } from "../../routes/search.ts";
 
@@ -17,7 +17,7 @@ export function limitLink({ scope, scope_id: id, kind }: LimitPlace, workspace: 
 /** The object that the URL names. */
 export function objectIn({ object = "" }: Search): Pick<LimitPlace, "scope" | "scope_id"> | null {
   const [kind, id = ""] = [object.slice(0, object.indexOf(":")), object.slice(object.indexOf(":") + 1)];
-  const scope = limitScopes.find((each) => each === kind);
+  const scope = limitedObjects.find((each) => each === kind);
   return scope === undefined || id === "" ? null : { scope, scope_id: id };
 }
 

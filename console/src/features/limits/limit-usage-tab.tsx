@@ -1,6 +1,6 @@
 import { Stack, Text } from "@mantine/core";
 import type { LimitUsageRow, QueryInput } from "@sluice/contract";
-import { limitKinds, limitScopes, limitSorts, limitStates } from "@sluice/contract/words";
+import { limitedObjects, limitKinds, limitSorts, limitStates } from "@sluice/contract/words";
 import { IconGauge } from "@tabler/icons-react";
 import { useMemo } from "react";
 import { usePages } from "../../api/use-pages.ts";
@@ -141,7 +141,7 @@ function useLimitQuery() {
     ),
     ...named(
       "scope",
-      limitScopes.find((each) => each === scope),
+      limitedObjects.find((each) => each === scope),
     ),
     ...objectIn(search),
     tagged: search["tag"] ? { tag: search["tag"], ...named("tag_value", search["tag_value"]) } : {},

@@ -14,6 +14,8 @@ interface RaiseLimitProps {
 export function RaiseLimit({ refusal: { reached, limit, used }, workspace }: RaiseLimitProps) {
   const { may } = useSession();
   if (reached === null || limit === null) return null;
+  const { scope } = reached;
+  if (scope === "policy") return null;
   const wide = reached.scope === "workspace";
   if (!(wide ? may("administrator") : may("admin", workspace))) {
     return (
@@ -22,7 +24,7 @@ export function RaiseLimit({ refusal: { reached, limit, used }, workspace }: Rai
       </Text>
     );
   }
-  const link = limitLink(reached, workspace, raisedLimit(reached.kind, limit, used));
+  const link = limitLink({ ...reached, scope }, workspace, raisedLimit(reached.kind, limit, used));
   return (
     <Button variant="default" renderRoot={(props) => <Link {...link} {...props} />}>
       {t("limits.change.raise")}

@@ -170,6 +170,7 @@ export const alerts = {
     personPlaceholder: "Choose a member",
     keys: "The budgets of all keys",
     key: "The budget of one key",
+    policies: "All budget policies",
     groupPlaceholder: "Choose a group",
     noBudget: "{name} (no budget yet)",
   },
@@ -182,6 +183,7 @@ export const alerts = {
     person: "one person's budget",
     keys: "a key budget",
     key: "one key budget",
+    policies: "a budget policy",
   },
   channels: {
     title: "Channels",

@@ -171,6 +171,7 @@ export const alerts: Translation<typeof english> = {
     personPlaceholder: "选择成员",
     keys: "全部密钥的预算",
     key: "单个密钥的预算",
+    policies: "全部预算策略",
     groupPlaceholder: "选择分组",
     noBudget: "{name}（尚无预算）",
   },
@@ -183,6 +184,7 @@ export const alerts: Translation<typeof english> = {
     person: "某个人员的预算",
     keys: "任一密钥预算",
     key: "某个密钥的预算",
+    policies: "任一预算策略",
   },
   channels: {
     title: "渠道",

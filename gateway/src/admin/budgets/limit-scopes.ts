@@ -38,6 +38,11 @@ export function publicScopeId({ scope, scopeId }: Pick<LimitUsage, "scope" | "sc
   return scope === "person" ? personOfScope(scopeId)[1] : scopeId;
 }
 
+/** Budget policies have their own list. */
+export function isOfObject<Usage extends LimitUsage>(usage: Usage): usage is Usage & { readonly scope: LimitedObject } {
+  return usage.scope !== "policy";
+}
+
 /** The state of a limit, as in the admin API. */
 export function limitView<Scope extends LimitUsage["scope"]>({
   scope,

@@ -12,7 +12,7 @@ import {
   roleIn,
 } from "#core/index.ts";
 import type { AgentSession, AgentSettingsVersion, AgentStore, CurrentAgentSettings } from "#directory/index.ts";
-import { limitView } from "../budgets/limit-scopes.ts";
+import { isOfObject, limitView } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { needText, visibleWorkspaces, workspaceNamed } from "./callers.ts";
 import { type ConsoleCall, type Handlers, oneWorkspace } from "./calls.ts";
@@ -155,7 +155,10 @@ async function agentUsage(
       group: groups.get(key.groupId)?.name ?? key.groupId,
       requests: sums.reduce((total, sum) => total + sum.requests, 0),
       cost_usd: nanoToUsd(nanoUsd),
-      limits: limitUsages.filter(({ isShadow }) => !isShadow).map(limitView),
+      limits: limitUsages
+        .filter(isOfObject)
+        .filter(({ isShadow }) => !isShadow)
+        .map(limitView),
     };
   };
   const data = [];

@@ -1,16 +1,10 @@
 import type { LimitSort, LimitUsageRow, limitStates } from "@sluice/contract";
-import {
-  type ConfigSnapshot,
-  invalidRequest,
-  type LimitedObject,
-  type LimitScope,
-  type Workspace,
-} from "#core/index.ts";
-import type { LimitUsage } from "#limits/index.ts";
+import { type ConfigSnapshot, invalidRequest, type LimitScope, type Workspace } from "#core/index.ts";
 import { forecastOf, forecastSince, spendRates } from "../budgets/forecast.ts";
 import {
   atRiskShare,
   isExhausted,
+  isOfObject,
   limitScopes,
   limitScopesOfPerson,
   limitView,
@@ -82,11 +76,6 @@ export function limitHandlers(dependencies: ConsoleDependencies) {
     },
     "limits.update": (call) => changeLimit(call, dependencies),
   } satisfies Partial<Handlers>;
-}
-
-/** Budget policies have their own list. */
-function isOfObject<Usage extends LimitUsage>(usage: Usage): usage is Usage & { readonly scope: LimitedObject } {
-  return usage.scope !== "policy";
 }
 
 const limitsPageSize = 200;

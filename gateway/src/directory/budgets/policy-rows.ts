@@ -14,7 +14,7 @@ import { slugIn } from "../workspaces/workspace-rows.ts";
 
 export type PolicyRow = Row<"budget_policies">;
 
-/** Members of `match` whose names are stored as ids. */
+/** Members of `match` that are stored as ids. */
 export const namedMembers = ["workspaces", "groups", "keys", "people"] as const;
 
 /** A policy to store. In `match`, workspaces, groups, keys and people are ids. */
