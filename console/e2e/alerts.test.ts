@@ -50,6 +50,21 @@ describe.skipIf(noBrowser !== null)("alerts in the console", () => {
     await page.getByRole("dialog", { name: "Test of On call" }).getByRole("button", { name: "Close" }).last().click();
   });
 
+  test("a rule on batches without progress takes the hours, also on a phone", async () => {
+    const phone = await opened.page();
+    await phone.setViewportSize({ width: 360, height: 780 });
+    await navigateTo(phone, "/console/alerts?tab=rules&workspace=-");
+    await phone.getByRole("button", { name: "Create rule" }).click();
+    const drawer = phone.getByRole("dialog", { name: "Create rule" });
+    await drawer.getByRole("combobox", { name: "Type" }).click();
+    await phone.getByRole("option", { name: "Batch without progress" }).click();
+    await drawer.getByRole("textbox", { name: "Hours without progress" }).fill("30");
+    expect(await violationsInBothThemes(phone)).toEqual([]);
+    await drawer.getByRole("button", { name: "Create rule" }).click();
+    await phone.getByText("no row of a batch ends for 30 hours").first().waitFor();
+    await phone.close();
+  });
+
   test("a new rule opens an alert, which the inbox shows until it is read", async () => {
     const bell = page.getByRole("button", { name: /^Alerts, / });
     await navigateTo(page, "/console/alerts?tab=rules&workspace=-");
