@@ -164,3 +164,10 @@ test("renews a token that the upstream refused, and keeps it if the renewal fail
   clock.advance(11_000);
   expect([await ask(), sent]).toEqual(["token-3", 3]);
 });
+
+test("hides the current token in an upstream's text", async () => {
+  await tokens.tokenOf(provider, async () => ({ credential: "opaque token with words", expiresInMs: 1_000 }), staying);
+  const quoted = new TextEncoder().encode("Invalid token: opaque token with words.");
+  expect(new TextDecoder().decode(tokens.redacted(provider, quoted))).toBe("Invalid token: [redacted].");
+  expect(tokens.redacted({ ...provider, id: "other" }, quoted)).toBe(quoted);
+});

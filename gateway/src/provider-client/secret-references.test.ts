@@ -31,7 +31,10 @@ beforeEach(() => {
 });
 
 function follow(): void {
-  references.follow({ log: (_level, message) => void logged.push(message) }, () => changes++);
+  references.follow(
+    { log: (_level, message, fields) => void logged.push(`${message} ${JSON.stringify(fields)}`) },
+    () => changes++,
+  );
 }
 
 const account = (key: string, settings: Readonly<Record<string, unknown>> = {}): Provider =>
@@ -94,6 +97,8 @@ test("keeps the last value while a secret cannot be read, and counts and logs it
     { failing: 1, oldestMs: 310_000 },
   ]);
   expect(logged[0]).toContain("failed to read secret references");
+  expect(logged[0]).toContain('"providers":["p"]');
+  expect(logged[0]).not.toContain("/run/secrets");
   files[path] = "sk-3";
   clock.advance(40_000);
   await settled();

@@ -28,6 +28,8 @@ export class SecretReferences {
   readonly #vault = new VaultSession();
   /** By reference; only those in use. */
   readonly #states = new Map<string, ReadState>();
+  /** The providers of each reference. */
+  #uses: ReadonlyMap<string, readonly { readonly id: string }[]> = new Map();
   #onChange: () => void = () => {};
   #fault: LastingFault | null = null;
   #stop: () => void = () => {};
@@ -43,12 +45,13 @@ export class SecretReferences {
 
   /** The configuration with secrets in place of references. Waits for new ones, but no longer than `waitMs`. */
   async resolve(snapshot: ConfigSnapshot): Promise<ConfigSnapshot> {
-    const wanted = new Set(
-      [...snapshot.providers.values()].flatMap((provider) => [...referencesOf(provider).values()]),
+    const uses = [...snapshot.providers.values()].flatMap((provider) =>
+      [...referencesOf(provider).values()].map((reference) => ({ reference, id: provider.id })),
     );
-    for (const reference of this.#states.keys()) if (!wanted.has(reference)) this.#states.delete(reference);
-    if (wanted.size === 0) return snapshot;
-    const fresh = [...wanted].filter((reference) => !this.#states.has(reference));
+    this.#uses = Map.groupBy(uses, ({ reference }) => reference);
+    for (const reference of this.#states.keys()) if (!this.#uses.has(reference)) this.#states.delete(reference);
+    if (uses.length === 0) return snapshot;
+    const fresh = [...this.#uses.keys()].filter((reference) => !this.#states.has(reference));
     this.#waiting++;
     await within(this.#clock, waitMs, Promise.all(fresh.map((reference) => this.#read(reference))), () => []);
     this.#waiting--;
@@ -136,11 +139,20 @@ export class SecretReferences {
       state.problem = asFailure(thrown).message;
     }
     if (this.#isClosed || !this.#states.has(reference)) return;
-    const failing = [...this.#states.values()].filter(({ problem }) => problem !== "");
-    if (failing.length === 0) this.#fault?.succeeded();
-    else this.#fault?.failed({ failing: failing.length, reason: failing[0]?.problem });
+    this.#report();
     const isChanged = state.value !== before || (state.value === null && state.problem !== problemBefore);
     if (isChanged && this.#waiting === 0) this.#onChange();
+  }
+
+  /** Logs the ids of providers with unreadable secrets, never a reference, which has the place of a secret. */
+  #report(): void {
+    const failing = [...this.#states].filter(([, { problem }]) => problem !== "");
+    if (failing.length === 0) {
+      this.#fault?.succeeded();
+      return;
+    }
+    const ids = failing.flatMap(([reference]) => this.#uses.get(reference)?.map(({ id }) => id) ?? []);
+    this.#fault?.failed({ providers: [...new Set(ids)].slice(0, namedMax), reason: failing[0]?.[1].problem });
   }
 }
 
@@ -156,6 +168,8 @@ const notYet = "A secret reference of the provider was not read yet.";
 /** How long a new configuration waits for new references. */
 const waitMs = 5_000;
 const checkMs = 10_000;
+/** Providers that a log line names. */
+const namedMax = 20;
 const readEveryMs = 5 * 60_000;
 const retryMs = 30_000;
 /** The least time between reads because an upstream refused the secret. */
