@@ -36,6 +36,7 @@ export const allPages: readonly ConsolePage[] = [
   { name: "assets", path: () => `/console/media/assets?${acme}` },
   { name: "batches", path: () => `/console/batches?${acme}` },
   { name: "batch", path: ({ batchId }) => `/console/batches/${encodeURIComponent(batchId)}?${acme}` },
+  { name: "bill", path: () => "/console/bill" },
   { name: "files", path: () => `/console/files?${acme}` },
   { name: "limits", path: () => `/console/limits?${acme}` },
   { name: "guardrails", path: () => `/console/guardrails?${acme}` },

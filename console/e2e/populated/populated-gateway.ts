@@ -2,6 +2,7 @@ import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import { password, type SignedInUser, signInAs } from "../signed-in-user.ts";
 import { type StartedGateway, startGateway } from "../started-gateway.ts";
 import { createBatch } from "./batches.ts";
+import { addBill } from "./bills.ts";
 import { addCatalog } from "./catalog.ts";
 import { createVideoTasks } from "./media.ts";
 import { addTenants, type Tenants } from "./tenants.ts";
@@ -38,6 +39,7 @@ export async function startPopulatedGateway(): Promise<PopulatedGateway> {
     const requestId = await sendTraffic(gateway.url, tenants, simulator);
     const taskId = await createVideoTasks(ada, callsWith(gateway.url, tenants), simulator);
     const batchId = await createBatch(ada, gateway.url, tenants);
+    await addBill(ada);
     return { gateway, simulator, ada, tenants, requestId, taskId, batchId, stop };
   } catch (cause) {
     await stop();

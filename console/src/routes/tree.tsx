@@ -73,6 +73,7 @@ const tree = root.addChildren([
   at("/media/assets", () => import("../features/assets/page.tsx")),
   at("/batches", () => import("../features/batches/list/page.tsx")),
   at("/batches/$batch", () => import("../features/batches/detail/page.tsx")),
+  at("/bill", () => import("../features/bill/page.tsx")),
   at("/files", () => import("../features/files/page.tsx")),
   moved("/tasks", "/media"),
   moved("/tasks/$task", "/media/$task"),

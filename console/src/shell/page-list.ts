@@ -13,6 +13,7 @@ import {
   IconMessages,
   IconMovie,
   IconPlugConnected,
+  IconReceipt,
   IconSettings,
   IconShieldCheck,
   IconStack2,
@@ -30,6 +31,7 @@ interface PageEntry {
     | "/playground"
     | "/media"
     | "/batches"
+    | "/bill"
     | "/files"
     | "/connect"
     | "/keys"
@@ -92,6 +94,7 @@ const pageGroups: readonly PageGroup[] = [
         needs: "administrator",
         shortcut: "o",
       },
+      { to: "/bill", label: t("shell.pages.bill"), icon: IconReceipt, needs: "administrator", shortcut: "i" },
     ],
   },
   {

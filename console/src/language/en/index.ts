@@ -5,6 +5,7 @@ import { assets } from "./assets.ts";
 import { attention } from "./attention.ts";
 import { audit } from "./audit.ts";
 import { batches } from "./batches.ts";
+import { bill } from "./bill.ts";
 import { catalog } from "./catalog.ts";
 import { components } from "./components.ts";
 import { connect } from "./connect.ts";
@@ -50,6 +51,7 @@ export const en = {
   attention,
   audit,
   batches,
+  bill,
   catalog,
   components,
   connect,

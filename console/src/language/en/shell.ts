@@ -82,6 +82,7 @@ export const shell = {
     people: "People",
     media: "Media",
     batches: "Batches",
+    bill: "Bills",
     files: "Files",
     alerts: "Alerts",
     limits: "Limits",

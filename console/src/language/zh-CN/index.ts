@@ -6,6 +6,7 @@ import { assets } from "./assets.ts";
 import { attention } from "./attention.ts";
 import { audit } from "./audit.ts";
 import { batches } from "./batches.ts";
+import { bill } from "./bill.ts";
 import { catalog } from "./catalog.ts";
 import { components } from "./components.ts";
 import { connect } from "./connect.ts";
@@ -51,6 +52,7 @@ export const zhCN: ConsoleTexts & { readonly kinds: ProviderWords } = {
   attention,
   audit,
   batches,
+  bill,
   catalog,
   components,
   connect,

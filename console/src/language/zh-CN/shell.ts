@@ -84,6 +84,7 @@ export const shell: Translation<typeof english> = {
     people: "人员",
     media: "媒体",
     batches: "批处理",
+    bill: "账单",
     files: "文件",
     alerts: "告警",
     limits: "限额",
