@@ -74,6 +74,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       `topk(10, sum by (model) (rate(sluice_cost_usd_total[${range}])) > 0) * 3600`,
       "{{model}}",
     ]),
+    curve("Difference to bills", "percentunit", ["max by (provider) (sluice_bill_difference_ratio)", "{{provider}}"]),
     curve("Tokens per second by class", "short", [`sum by (class) (rate(sluice_tokens_total[${range}]))`, "{{class}}"]),
     curve("Failed attempts by provider", "percentunit", [
       `sum by (provider) (rate(sluice_attempts_total{provider!="none",outcome="failed",${ofProvider}}[${range}])) / sum by (provider) (rate(sluice_attempts_total{provider!="none",${ofProvider}}[${range}]))`,

@@ -62,6 +62,9 @@ const sentences: Readonly<Record<ConsoleLanguage, Sentences>> = {
       if (text("state") === "declined") return `${key} was declined by ${text("decided_by")}: ${text("reason")}`;
       return `${text("requester")} requests the key ${text("name")}${within(" in ", "")}.`;
     },
+    // provider, day, percent, differing_usd
+    bill_difference: ({ text, usd, percent }) =>
+      `The bill of ${text("provider")} and the ledger differ by ${usd("differing_usd")} (${percent("percent")}) on ${text("day")}, without an explanation.`,
     // target (webhook or channel), name, failures, problem
     delivery_failure: ({ text, number, within }) =>
       text("target") === "channel"
@@ -106,6 +109,8 @@ const sentences: Readonly<Record<ConsoleLanguage, Sentences>> = {
       if (text("state") === "declined") return `${key} 被 ${text("decided_by")} 拒绝：${text("reason")}`;
       return `${text("requester")} 申请${within("", " ")}密钥 ${text("name")}。`;
     },
+    bill_difference: ({ text, usd, percent }) =>
+      `${text("provider")} ${text("day")} 的账单与账本相差 ${usd("differing_usd")}（${percent("percent")}），尚未说明原因。`,
     delivery_failure: ({ text, number, within }) =>
       text("target") === "channel"
         ? `告警渠道 ${text("name")} 的最近一条消息尝试 ${number("failures")} 次后仍未送达：${text("problem")}`

@@ -13,6 +13,7 @@ export const alertKinds = [
   "shadow",
   "batch_rows_failed",
   "batch_stuck",
+  "bill_difference",
 ] as const;
 export type AlertKind = (typeof alertKinds)[number];
 
@@ -70,6 +71,8 @@ export function alertPage({ kind, facts }: AlertSubject, workspace: string | nul
       return at("/guardrails", `tab=findings&rule=${encodeURIComponent(text("guardrail_id"))}&verdict=failed`);
     case "shadow":
       return shadowPage(facts, at);
+    case "bill_difference":
+      return at("/bill", `provider=${encodeURIComponent(text("provider"))}&day=${text("day")}`);
     case "batch_rows_failed":
     case "batch_stuck":
       return at(`/batches/${encodeURIComponent(text("batch"))}`);

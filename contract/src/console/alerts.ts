@@ -98,6 +98,15 @@ const condition = z
           .describe("Hours without progress. A vendor may take a day for a batch that it runs."),
       })
       .describe("An open batch in which no row has ended for this long."),
+    z
+      .strictObject({
+        kind: z.literal("bill_difference"),
+        percent: share.describe("Percent of the larger of both amounts of a day."),
+        provider: filter.provider,
+      })
+      .describe(
+        "Unexplained differences between a provider's bill and the ledger, in the last two weeks. Rules of the installation only.",
+      ),
   ])
   .describe("The condition that raises an alert. `provider_down` is for rules of the installation only.");
 export type AlertCondition = z.infer<typeof condition>;

@@ -5,6 +5,7 @@ import type { AlertLog, AlertState, StoredAlert } from "./alert-log.ts";
 import type { AlertSender } from "./alert-sender.ts";
 import type { AlertSettings, StoredChannel, StoredRule } from "./alert-settings.ts";
 import { type BatchSources, batchRowFindings, stuckBatchFindings } from "./batch-findings.ts";
+import { billFindings } from "./bill-findings.ts";
 import {
   type BudgetSources,
   type BudgetUse,
@@ -56,6 +57,7 @@ const everyMs: Readonly<Partial<Record<AlertKind, number>>> = {
   shadow: 60_000,
   batch_rows_failed: 60_000,
   batch_stuck: 60_000,
+  bill_difference: 60_000,
 };
 
 /** An alert resolves when its condition has not held for this long, so that it does not open and resolve in turns. */
@@ -229,6 +231,8 @@ export class AlertWatch {
         return await shadowFindings({ workspaceId }, options, now);
       case "batch_rows_failed":
         return await batchRowFindings({ workspaceId, condition }, options, now);
+      case "bill_difference":
+        return await billFindings({ workspaceId, condition }, options, now);
       case "batch_stuck":
         return await stuckBatchFindings({ workspaceId, condition }, options, now);
     }

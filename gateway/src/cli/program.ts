@@ -11,6 +11,7 @@ import { addConnect, addLogin } from "./commands/login.ts";
 import { addMasterKeys } from "./commands/master-key.ts";
 import { addPriceListUpdate } from "./commands/price-list-update.ts";
 import { addProviders } from "./commands/providers.ts";
+import { addReconcile } from "./commands/reconcile.ts";
 import { addRehearse } from "./commands/rehearse.ts";
 import { addDemo, addServe, addSimulate } from "./commands/serve.ts";
 import { addTokens } from "./commands/tokens.ts";
@@ -37,6 +38,7 @@ function createProgram(terminal: Terminal): CliCommand {
   addApply(program);
   addImport(program);
   addRehearse(program);
+  addReconcile(program);
   addDatabaseCommands(program);
   addKeys(program);
   addWorkspaces(program);

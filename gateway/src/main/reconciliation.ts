@@ -12,7 +12,7 @@ const readMs = 3_600_000;
 
 /** Compares vendors' bills with the ledger. Most installations have no billing source, so the module is loaded at first use. */
 export function openReconciliation(
-  { control, configSnapshot, processes, clock, observer, ending }: Base,
+  { control, configSnapshot, processes, clock, observer, ending, metrics }: Base,
   { reports }: Data,
   { admission }: Governance,
   { providerClient }: Calls,
@@ -35,6 +35,10 @@ export function openReconciliation(
     );
     return opened;
   };
+  metrics.billDifferences(async () => {
+    if ((await controlStore.billingAccounts()).length === 0) return [];
+    return await (await open()).differences();
+  });
   const stopping = new AbortController();
   let reading: Promise<void> = Promise.resolve();
   let cancelTimer = (): void => undefined;

@@ -10,3 +10,4 @@
  */
 export { type BillDayTotals, createBillStore } from "./bill-store.ts";
 export { type LineView, Reconciliation, type ShownDay } from "./reconciliation.ts";
+export type { FileKind } from "./sources/read-bill.ts";

@@ -15,6 +15,7 @@ const defaultTolerance = 0.005;
 const defaultLagDays = 2;
 /** Complete days are read again, because vendors correct them. */
 const againDays = 7;
+const watchedDays = 14;
 /** When a failed reading is repeated. */
 const againMs = 3_600_000;
 /** The most days of one uploaded bill or one manual reading. */
@@ -25,9 +26,11 @@ export interface ReconciliationOptions {
   readonly accounts: () => Promise<readonly BillingAccount[]>;
   readonly reports: Pick<ReportStore, "billedUsage">;
   readonly adjustments: Pick<Adjustments, "split">;
-  readonly client: ProviderClient;
+  /** null: bills are not read from vendors, as in a command. */
+  readonly client: ProviderClient | null;
   readonly configSnapshot: () => ConfigSnapshot;
-  readonly leadership: Pick<Leadership, "once">;
+  /** null: `readDue` is not used. */
+  readonly leadership: Pick<Leadership, "once"> | null;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
 }
@@ -87,7 +90,7 @@ export class Reconciliation {
   async readDue(stopping: AbortSignal): Promise<void> {
     try {
       if ((await this.#due()).length === 0) return;
-      await this.#options.leadership.once("reconciliation", async (lease) => {
+      await this.#options.leadership?.once("reconciliation", async (lease) => {
         const signal = AbortSignal.any([lease.signal, stopping]);
         // Another process may have read some in the meantime.
         for (const account of await this.#due()) {
@@ -143,7 +146,7 @@ export class Reconciliation {
   async #read(account: BillingAccount, { from, to }: TimeSpan, signal: AbortSignal): Promise<void> {
     const { store, client, configSnapshot } = this.#options;
     const { providerId, kind, adminKey, base_url: baseUrl, account: part = {} } = account;
-    if (!isReadFromVendor(kind) || adminKey === null) {
+    if (!isReadFromVendor(kind) || adminKey === null || client === null) {
       throw new Failure("conflict", `Bills of ${providerId} are files (${kind}). Upload one.`);
     }
     const provider = orNotFound(configSnapshot().providers.get(providerId), "provider", "provider");
@@ -190,6 +193,21 @@ export class Reconciliation {
   /** Compared days. `provider` null: every provider. `to`: the last day. */
   days(provider: string | null, from: string, to: string): Promise<readonly BillDayTotals[]> {
     return this.#options.store.days(provider, from, to);
+  }
+
+  /** The unexplained share of the bill of each provider with a billing source, in the last two weeks. */
+  async differences(): Promise<readonly { readonly provider: string; readonly ratio: number }[]> {
+    const now = this.#options.clock.now();
+    const days = await this.#options.store.days(null, dayAt(now - watchedDays * dayMs), dayAt(now));
+    const byProvider = Map.groupBy(days, ({ provider }) => provider);
+    return (await this.#options.accounts()).flatMap(({ providerId: provider }) => {
+      const own = byProvider.get(provider);
+      if (own === undefined) return [];
+      const sum = (amountOf: (day: BillDayTotals) => number) => own.reduce((all, day) => all + amountOf(day), 0);
+      const billed = sum((day) => Math.max(Math.abs(day.ourNanoUsd), Math.abs(day.theirNanoUsd)));
+      const differing = sum((day) => day.differingNanoUsd);
+      return [{ provider, ratio: billed === 0 ? Math.sign(differing) : differing / billed }];
+    });
   }
 
   async show(provider: string, day: string): Promise<ShownDay> {

@@ -71,6 +71,8 @@ export const metricHelp = {
   sluice_agent_telemetry_lost_total: "Telemetry messages of agents that were lost, too many or invalid.",
   sluice_price_list_age_seconds: "Age of the price list; 0 if no model of this process uses it.",
   sluice_price_list_changes_waiting: "Price changes from the price list that wait for approval.",
+  sluice_bill_difference_ratio:
+    "Unexplained differences between a provider's bill and the ledger in the last two weeks, as a share of the bill.",
   sluice_price_list_refresh_failures_total: "Failed updates of the price list.",
   sluice_task_webhooks_delivered_total: "Task webhooks delivered.",
   sluice_task_webhook_failures_total: "Failed delivery attempts of task webhooks; most are retried.",
@@ -144,6 +146,7 @@ export const gaugeRules: { readonly [Name in MetricName]?: GaugeRule } = {
   sluice_tls_certificate_expires_timestamp_seconds: "min",
   sluice_price_list_age_seconds: "max",
   sluice_price_list_changes_waiting: "max",
+  sluice_bill_difference_ratio: "max",
   sluice_build_info: "max",
   sluice_breaker_state: "max",
   process_start_time_seconds: "min",

@@ -127,6 +127,12 @@ export function createMetrics(build?: Build, labels?: WorkspaceLabels) {
         (await read().catch(() => [])).map(({ workspace, share }) => ({ labels: { workspace }, value: share })),
       );
     },
+    /** The unexplained share of each provider's bill. */
+    billDifferences(read: () => Promise<readonly { readonly provider: string; readonly ratio: number }[]>): void {
+      registry.read("sluice_bill_difference_ratio", async () =>
+        (await read().catch(() => [])).map(({ provider, ratio }) => ({ labels: { provider }, value: ratio })),
+      );
+    },
     guardrailCheck,
     shadowRefusal(kind: string, scope: string): void {
       shadowRefusals({ kind, scope }).count++;

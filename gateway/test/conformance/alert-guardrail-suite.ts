@@ -122,6 +122,31 @@ export function alertGuardrailSuite(name: string, make: StoreFixtureFactory): vo
       expect(alerts.texts()[1]).toStartWith("Resolved: Batch stuck of acme has made no progress");
     });
 
+    withAlerts("reports a provider with an unexplained difference to its bill, until there is none", async (alerts) => {
+      const { clock, database } = alerts;
+      await alerts.rule({ kind: "bill_difference", percent: 1 }, {}, null);
+      const day = (ago: number) => new Date(clock.now() - ago * 86_400_000).toISOString().slice(0, 10);
+      const row = { source: "csv", read_at: clock.now(), bill: "[]", lines: "[]", state: "different" } as const;
+      const sums = { our_nano_usd: 1e9, estimated_nano_usd: 0, foreign_nano_usd: 0 };
+      const put = (provider: string, ago: number, nano: number) =>
+        database.kysely
+          .insertInto("bill_days")
+          .values({ ...row, ...sums, provider, day: day(ago), their_nano_usd: 1e9 + nano, differing_nano_usd: nano })
+          .execute();
+      await put("openai-main", 3, 5e8);
+      await put("openai-main", 20, 9e8);
+      await put("spare", 3, 5e6);
+      await alerts.pass(1);
+      const text = `The bill of openai-main and the ledger differ by $0.50 (33%) on ${day(3)}, without an explanation.`;
+      expect(alerts.texts()).toEqual([text]);
+      expect(alerts.bodies()[0]?.data.url).toBe(
+        `https://sluice.example/console/bill?provider=openai-main&day=${day(3)}`,
+      );
+      await database.kysely.updateTable("bill_days").set({ differing_nano_usd: 0 }).execute();
+      await alerts.pass(1);
+      expect(alerts.texts()[1]).toBe(`Resolved: ${text}`);
+    });
+
     withAlerts(
       "reports the first event of each rule in shadow mode, and the next after a day without one",
       async (alerts) => {

@@ -150,6 +150,12 @@ test("finds and names every difference between the vendor's bill and the ledger"
   expect(list.data[0].foreign_usd).toBeGreaterThan(0.1);
 });
 
+test("exports the unexplained share of each provider's bill", async () => {
+  const metrics = await (await fixture.gateway.get("/metrics")).text();
+  const [, ratio] = /^sluice_bill_difference_ratio\{provider="main"\} (\S+)$/m.exec(metrics) ?? [];
+  expect(Number(ratio)).toBeGreaterThan(0.1);
+});
+
 test("corrects a wrong price: takes the vendor's price, books the difference, and the next reading agrees", async () => {
   const line = { model: "gpt-price", class: "output" };
   const at = `/api/reconciliation/main/${day}`;

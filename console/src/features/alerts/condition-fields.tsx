@@ -83,6 +83,20 @@ export function ConditionFields(props: RuleFieldsProps) {
       );
     case "batch_rows_failed":
       return <BatchRowFields {...props} />;
+    case "bill_difference":
+      return (
+        <>
+          <Figure
+            {...props}
+            name="errorPercent"
+            label={t("alerts.form.billPercent")}
+            help={t("alerts.form.billPercentHelp")}
+            max={100}
+            suffix="%"
+          />
+          <ProviderFilter {...props} />
+        </>
+      );
     case "batch_stuck":
       return (
         <Figure

@@ -109,6 +109,8 @@ function conditionWords({ condition }: AlertRule): string {
       return t("alerts.rules.conditions.shadow");
     case "batch_rows_failed":
       return t("alerts.rules.conditions.batch_rows_failed", { percent: formatPercent(condition.percent) });
+    case "bill_difference":
+      return t("alerts.rules.conditions.bill_difference", { percent: formatPercent(condition.percent) });
     case "batch_stuck":
       return t("alerts.rules.conditions.batch_stuck", { count: condition.hours });
   }

@@ -36,6 +36,7 @@ test("a rule of any type passes through its form unchanged", () => {
     { kind: "shadow" },
     { kind: "batch_rows_failed", percent: 10, min_rows: 50 },
     { kind: "batch_stuck", hours: 3 },
+    { kind: "bill_difference", percent: 0.5, provider: "main" },
   ];
   for (const condition of conditions) {
     const { id: _id, workspace: _workspace, open: _open, created_at: _at, ...fields } = { ...rule, condition };

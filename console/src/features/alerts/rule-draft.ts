@@ -109,6 +109,8 @@ function fieldsOf(condition: AlertCondition): Partial<RuleDraft> {
       return { ...guardrailOf(condition), failures: condition.failures };
     case "batch_rows_failed":
       return { errorPercent: condition.percent, minRequests: condition.min_rows };
+    case "bill_difference":
+      return { errorPercent: condition.percent, provider: condition.provider ?? null };
     case "batch_stuck":
       return { stuckHours: condition.hours };
     case "shadow":
@@ -196,6 +198,8 @@ function conditionOf(draft: RuleDraft): AlertCondition {
       return { kind, failures: draft.failures ?? 0, minutes: window.minutes, ...filterBy("guardrail") };
     case "batch_rows_failed":
       return { kind, percent: draft.errorPercent ?? 0, min_rows: window.min_requests };
+    case "bill_difference":
+      return { kind, percent: draft.errorPercent ?? 0, ...filterBy("provider") };
     case "batch_stuck":
       return { kind, hours: draft.stuckHours ?? 0 };
     case "shadow":
@@ -255,6 +259,8 @@ function numbersOf(draft: RuleDraft): readonly (number | null)[] {
       return [draft.failures, minutes];
     case "batch_rows_failed":
       return [draft.errorPercent, minRequests];
+    case "bill_difference":
+      return [draft.errorPercent];
     case "batch_stuck":
       return [draft.stuckHours];
   }

@@ -88,7 +88,7 @@ export const bill = {
   },
   price: {
     short: "Take price",
-    label: "Take the vendor's price of {model}, {class}",
+    label: "Take price of {model}, {class}",
     title: "Set the price of {model} to {usd} per million tokens?",
     verb: "Set price",
     help: "A new price version takes effect now. Past calls keep their price: book the difference, too.",

@@ -91,7 +91,7 @@ export const bill: Translation<typeof english> = {
   },
   price: {
     short: "采用价格",
-    label: "采用厂商对 {model}（{class}）的价格",
+    label: "采用价格：{model}（{class}）",
     title: "将 {model} 的价格设为每百万 token {usd}？",
     verb: "设置价格",
     help: "新的价格版本立即生效。过去的调用保留原价格：请同时将差异入账。",

@@ -31,6 +31,7 @@ const onlyByRules: ReadonlySet<string> = new Set([
   "guardrail_failure",
   "batch_rows_failed",
   "batch_stuck",
+  "bill_difference",
 ]);
 
 /** Attaches alerts to the finding about the same object, so that nothing is listed twice. */
