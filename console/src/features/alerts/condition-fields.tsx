@@ -84,19 +84,7 @@ export function ConditionFields(props: RuleFieldsProps) {
     case "batch_rows_failed":
       return <BatchRowFields {...props} />;
     case "bill_difference":
-      return (
-        <>
-          <Figure
-            {...props}
-            name="errorPercent"
-            label={t("alerts.form.billPercent")}
-            help={t("alerts.form.billPercentHelp")}
-            max={100}
-            suffix="%"
-          />
-          <ProviderFilter {...props} />
-        </>
-      );
+      return <BillFields {...props} />;
     case "batch_stuck":
       return (
         <Figure
@@ -145,6 +133,16 @@ function SpendAnomalyFields(props: RuleFieldsProps) {
       />
       <Figure {...props} name="minUsd" label={t("alerts.form.minUsd")} max={1_000_000} prefix="$" />
       <Filters {...props} />
+    </>
+  );
+}
+
+function BillFields(props: RuleFieldsProps) {
+  const help = t("alerts.form.billPercentHelp");
+  return (
+    <>
+      <Figure {...props} name="errorPercent" label={t("alerts.form.billPercent")} help={help} max={100} suffix="%" />
+      <ProviderFilter {...props} />
     </>
   );
 }

@@ -24,7 +24,7 @@ type BillList = AnswerOf<"reconciliation.list">;
 
 const shownDays = 35;
 
-/** Bills of providers beside the ledger: a calendar, and the differences of one day. */
+/** Bills of providers, compared with the ledger: a calendar, and the differences of one day. */
 export default function BillPage() {
   const { may } = useSession();
   if (!may("administrator")) return <ForAdministrators title={t("bill.title")} />;
