@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
@@ -193,6 +193,16 @@ test.each([
   expect(answer.status).not.toBe(0);
   expect(answer.stderr.toLowerCase()).toContain(message.toLowerCase());
   expect((await sluice(["workspace", "list"], dataDir)).stdout).toBe("no workspaces\n");
+});
+
+test("refuses a file of more than 64 MB before reading it", async () => {
+  const dataDir = await installation("huge");
+  const file = join(folder, "huge.yaml");
+  writeFileSync(file, "");
+  truncateSync(file, 64 * 1_048_576 + 1);
+  const answer = await importing(dataDir, `--from ${file}`);
+  expect(answer).toMatchObject({ status: 1, stdout: "" });
+  expect(answer.stderr).toContain("has more than 67108864 bytes");
 });
 
 test.each([

@@ -284,7 +284,7 @@ function validUntil({ expires_at: at }: ConsoleKey): string {
 
 /** `sk-sluice-AbCd…wxyz`, or that there is no secret yet. */
 function shownSecret(key: ConsoleKey): string {
-  return key.last_four === "" ? "no secret yet" : `${key.prefix}…${key.last_four}`;
+  return key.state === "without_secret" ? "no secret yet" : `${key.prefix}…${key.last_four}`;
 }
 
 function shownState(key: ConsoleKey): string {

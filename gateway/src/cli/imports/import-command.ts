@@ -132,7 +132,9 @@ function endLines(product: ImportProduct, apply: boolean, { id, changes, unchang
 }
 
 function undoLines(id: string, { changes, remaining }: UndoResult): readonly string[] {
-  const removed = changes.filter(({ action, object }) => action === "remove" && !object.startsWith("import "));
+  const removed = changes.filter(
+    ({ action, object }) => action === "remove" && !/^(?:import|deployment) /.test(object),
+  );
   return [
     ...removed.map(({ object }) => `- ${object}`),
     ...(remaining.length === 0

@@ -6,7 +6,7 @@ import type { Importing } from "./import-records.ts";
 export async function importProviders({ context, draft, earlier, made }: Importing): Promise<void> {
   for (const provider of draft.providers) {
     const source = { kind: "provider", source: provider.id } as const;
-    if ((await earlier(source)) !== null) continue;
+    if (earlier(source) !== null) continue;
     // Throws if there is such a provider: another account must not serve the models.
     await createProvider(context, provider);
     made({ ...source, id: provider.id });
@@ -19,7 +19,7 @@ export async function importModels({ context, draft, earlier, made, skip }: Impo
   for (const model of draft.models) {
     const { name } = model;
     const source = { kind: "model", source: name } as const;
-    if ((await earlier(source)) !== null) continue;
+    if (earlier(source) !== null) continue;
     if ((await findRow(context.transaction, "models", { name })) !== undefined) {
       skip({ object: `model ${name}`, reason: "there is already such a model; it was not changed" });
       continue;

@@ -23,7 +23,7 @@ export interface Importing {
   readonly context: ControlWrite;
   readonly draft: ImportDraft;
   /** The object from an earlier import of this; null: there is none, or it was removed since. Counts it as unchanged. */
-  earlier(object: Source): Promise<ImportedObject | null>;
+  earlier(object: Source): ImportedObject | null;
   made(object: Omit<ImportedObject, "checksum">): void;
   /** Of an object that this import made. */
   spent(spend: Spend): void;
@@ -34,31 +34,41 @@ type Source = Pick<ImportedObject, "kind" | "source">;
 
 export const sourceOf = ({ kind, source }: Pick<ImportedObject, "kind" | "source">): string => `${kind} ${source}`;
 
-/** What imports of this product made, by `sourceOf`. */
+/** Objects of earlier imports of this product that still exist, by `sourceOf`. */
 export async function earlierObjects(
-  { transaction }: ControlWrite,
+  context: ControlWrite,
   product: ImportProduct,
 ): Promise<ReadonlyMap<string, ImportedObject>> {
-  const rows = await findRows(transaction, "imports", { product, undone_at: null });
-  return new Map(rows.flatMap(objectsOf).map((object) => [sourceOf(object), object]));
+  const rows = await findRows(context.transaction, "imports", { product, undone_at: null });
+  const objects = rows.flatMap(objectsOf);
+  const checksums = await checksumsOf(context, objects);
+  return new Map(objects.filter((_, at) => checksums[at] !== null).map((object) => [sourceOf(object), object]));
 }
 
 export function objectsOf({ objects }: Pick<Row<"imports">, "objects">): readonly ImportedObject[] {
   return JSON.parse(objects);
 }
 
-/** Differs after the object was changed. null: it was removed. Using a key is no change. */
-export async function checksumOf(
+/** A checksum differs after its object was changed. null: it was removed. Using a key is no change. */
+export async function checksumsOf(
   context: ControlWrite,
-  object: Pick<ImportedObject, "kind" | "id">,
-): Promise<string | null> {
-  const view = await viewOf(context, object);
-  return view === null ? null : createHash("sha256").update(JSON.stringify(view)).digest("hex");
+  objects: readonly Pick<ImportedObject, "kind" | "id">[],
+): Promise<readonly (string | null)[]> {
+  // There may be thousands of keys.
+  const ids = objects.filter(({ kind }) => kind === "key").map(({ id }) => id);
+  const keys = new Map((await findRows(context.transaction, "api_keys", { id: ids })).map((row) => [row.id, row]));
+  const checksums: (string | null)[] = [];
+  for (const object of objects) {
+    const view = object.kind === "key" ? keyView(keys.get(object.id)) : await viewOf(context, object.kind, object.id);
+    checksums.push(view === null ? null : createHash("sha256").update(JSON.stringify(view)).digest("hex"));
+  }
+  return checksums;
 }
 
 async function viewOf(
   context: ControlWrite,
-  { kind, id }: Pick<ImportedObject, "kind" | "id">,
+  kind: Exclude<ImportedObject["kind"], "key">,
+  id: string,
 ): Promise<object | null> {
   const { transaction, at } = context;
   switch (kind) {
@@ -70,8 +80,6 @@ async function viewOf(
       return (await findRow(transaction, "workspaces", { id })) ?? null;
     case "group":
       return (await findRow(transaction, "groups", { id })) ?? null;
-    case "key":
-      return keyView(await findRow(transaction, "api_keys", { id }));
     case "user":
       return userView(await findRow(transaction, "auth_users", { id }));
     case "member":

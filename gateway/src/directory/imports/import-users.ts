@@ -34,7 +34,7 @@ async function importUser(
   const source = { kind: "user", source: email } as const;
   const existing = await findRow(context.transaction, "auth_users", { email });
   if (existing !== undefined) {
-    await earlier(source);
+    earlier(source);
     return existing.id;
   }
   const id = await insertUser(context, { email, name, passwordHash: null, grants: [] });
@@ -51,7 +51,7 @@ async function importMember(
   { workspaceId, userId, ...change }: Place,
 ): Promise<boolean> {
   const source = { kind: "member", source: label } as const;
-  if ((await earlier(source)) !== null) return false;
+  if (earlier(source) !== null) return false;
   const object = `member ${label}`;
   const place = { workspace_id: workspaceId, user_id: userId };
   if ((await findRow(context.transaction, "members", place)) !== undefined) {

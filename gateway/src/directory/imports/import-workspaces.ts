@@ -9,7 +9,6 @@ import { refuseProblems } from "../refusals.ts";
 import { findRow, findRows } from "../rows.ts";
 import type { ControlWrite } from "../store.ts";
 import { addGroup, updateGroup } from "../workspaces/groups.ts";
-import { groupOf } from "../workspaces/workspace-rows.ts";
 import { addWorkspace, updateWorkspace } from "../workspaces/workspaces.ts";
 import type { Importing } from "./import-records.ts";
 
@@ -52,7 +51,7 @@ async function importWorkspace(
 ): Promise<{ readonly id: string; readonly isNew: boolean } | null> {
   const { slug } = workspace;
   const source = { kind: "workspace", source: slug } as const;
-  const before = await earlier(source);
+  const before = earlier(source);
   if (before !== null) return { id: before.id, isNew: false };
   if ((await findRow(context.transaction, "workspaces", { slug })) !== undefined) {
     const reason = `there is already such a workspace, made by hand; its ${keys.length} keys were not imported`;
@@ -78,7 +77,7 @@ async function importGroup(
     return defaultGroupName;
   }
   const source = { kind: "group", source: `${workspace.slug}/${group.name}` } as const;
-  const before = await earlier(source);
+  const before = earlier(source);
   if (before !== null) return before.id;
   const { id } = await addGroup(context, workspace.id, group);
   made({ ...source, id });
@@ -93,34 +92,50 @@ async function importKeys(
 ): Promise<void> {
   const { context, earlier, made, skip, spent: charge } = importing;
   const { transaction } = context;
-  const rows: KeyRow[] = [];
+  const existing = await findRows(transaction, "api_keys", { workspace_id: workspace.id });
+  const names = new Set(existing.map(({ name }) => name));
+  const groups = new Map((await findRows(transaction, "groups", { workspace_id: workspace.id })).flatMap(groupEntries));
+  const wanted: { readonly key: ImportedKey; readonly source: string; readonly row: KeyRow }[] = [];
   for (const key of workspace.keys) {
-    const label = `key ${workspace.slug}/${key.name}`;
-    const source = { kind: "key", source: keySource(context, workspace.slug, key) } as const;
-    if ((await earlier(source)) !== null) continue;
-    if ((await rules.findKeyByName(transaction, workspace.id, key.name)) !== null) {
-      skip({ object: label, reason: "there is already such a key" });
+    const source = keySource(context, workspace.slug, key);
+    if (earlier({ kind: "key", source }) !== null) continue;
+    if (names.has(key.name)) {
+      skip({ object: `key ${workspace.slug}/${key.name}`, reason: "there is already such a key" });
       continue;
     }
-    const row = await keyRow(importing, workspace, { ...key, group: groupNamed(key.group ?? defaultGroupName) });
-    if ((await rules.secretProblems(transaction, [{ ...row, path: [] }])).length > 0) {
-      skip({ object: label, reason: "another key already has its secret" });
+    const groupId = groups.get(groupNamed(key.group ?? defaultGroupName)) ?? "";
+    wanted.push({ key, source, row: await keyRow(importing, workspace, key, groupId) });
+  }
+  const problems = await rules.secretProblems(
+    transaction,
+    wanted.map(({ row }, at) => ({ ...row, path: [at] })),
+  );
+  const taken = new Set(problems.map(({ path }) => path[0]));
+  for (const [at, { key, source, row }] of wanted.entries()) {
+    if (taken.has(at)) {
+      skip({ object: `key ${workspace.slug}/${key.name}`, reason: "another key already has its secret" });
       continue;
     }
-    rows.push(row);
-    made({ ...source, id: row.id });
+    made({ kind: "key", source, id: row.id });
     const owner = row.owner_id === null ? {} : { personId: row.owner_id };
     if (key.spent === undefined) continue;
     charge({ workspaceId: workspace.id, groupId: row.group_id, keyId: row.id, ...owner, usd: key.spent });
   }
+  const rows = wanted.filter((_, at) => !taken.has(at)).map(({ row }) => row);
   await insertRows(context, rules.keyObject(workspace.slug), rows);
   if (rows.length > 0) refuseProblems(await rules.keyCountProblems(transaction, workspace.id));
+}
+
+/** A group is found by its name and by its id. */
+function groupEntries({ id, name }: { readonly id: string; readonly name: string }) {
+  return [[id, id] as const, [name, id] as const];
 }
 
 async function keyRow(
   { context, skip }: Importing,
   workspace: ImportedWorkspace & { readonly id: string },
-  { name, group, secret, owner, expires_at, spent: _spent, ...fields }: ImportedKey & { readonly group: string },
+  { name, group: _group, secret, owner, expires_at, spent: _spent, ...fields }: ImportedKey,
+  groupId: string,
 ): Promise<KeyRow> {
   const { transaction, at } = context;
   const change = { ...fields, expires_at: expires_at === undefined ? null : Date.parse(expires_at) };
@@ -130,9 +145,8 @@ async function keyRow(
     skip({ object: `owner of key ${workspace.slug}/${name}`, reason: `${owner} may not create keys there` });
     ownerId = null;
   }
-  const { id: group_id } = await groupOf(transaction, workspace.id, group);
   return {
-    ...rules.keyRowDefaults(context, { workspace_id: workspace.id, group_id, name }, change),
+    ...rules.keyRowDefaults(context, { workspace_id: workspace.id, group_id: groupId, name }, change),
     ...secretColumns(context, secret),
     owner_id: ownerId,
   };

@@ -2,7 +2,7 @@ import type { AuditSource, EntryOfBalance, ImportDraft, ImportResult, NotCarried
 import { auditedWrite, ledgerWriter } from "#storage/tables.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 import { importModels, importProviders } from "./import-models.ts";
-import { checksumOf, earlierObjects, type ImportedObject, type Importing, sourceOf } from "./import-records.ts";
+import { checksumsOf, earlierObjects, type ImportedObject, type Importing, sourceOf } from "./import-records.ts";
 import { importUsers } from "./import-users.ts";
 import { importWorkspaces } from "./import-workspaces.ts";
 import { balancesOf, type Spend } from "./opening-balances.ts";
@@ -41,10 +41,9 @@ async function importAll(context: ControlWrite, draft: ImportDraft, entryOf: Ent
   const importing: Importing = {
     context,
     draft,
-    async earlier(source) {
-      const object = earlier.get(sourceOf(source));
-      if (object === undefined || (await checksumOf(context, object)) === null) return null;
-      unchanged++;
+    earlier(source) {
+      const object = earlier.get(sourceOf(source)) ?? null;
+      if (object !== null) unchanged++;
       return object;
     },
     made: (object) => void made.push(object),
@@ -70,8 +69,8 @@ async function record(
 ): Promise<string> {
   const { transaction, at, log } = context;
   const id = context.ids.next("imp_");
-  const objects: ImportedObject[] = [];
-  for (const object of made) objects.push({ ...object, checksum: (await checksumOf(context, object)) ?? "" });
+  const checksums = await checksumsOf(context, made);
+  const objects = made.map((object, at): ImportedObject => ({ ...object, checksum: checksums[at] ?? "" }));
   const row = { id, product, at, actor: log.actor, objects: JSON.stringify(objects), undone_at: null };
   await transaction.insertInto("imports").values(row).execute();
   const counts = Object.fromEntries(

@@ -12,7 +12,7 @@ import type { ControlDirectory, ControlWrite } from "../store.ts";
 import { removeGroup } from "../workspaces/groups.ts";
 import { workspaceOf } from "../workspaces/workspace-rows.ts";
 import { removeWorkspace } from "../workspaces/workspaces.ts";
-import { checksumOf, type ImportedObject, objectsOf } from "./import-records.ts";
+import { checksumsOf, type ImportedObject, objectsOf } from "./import-records.ts";
 
 /**
  * Removes what an import made, except objects that were changed since. Keys that were only used are removed too; their ledger entries stay. Objects
@@ -46,8 +46,9 @@ async function unchangedObjects(
   remaining: NotCarried[],
 ): Promise<readonly ImportedObject[]> {
   const unchanged: ImportedObject[] = [];
-  for (const object of objects) {
-    const checksum = await checksumOf(context, object);
+  const checksums = await checksumsOf(context, objects);
+  for (const [at, object] of objects.entries()) {
+    const checksum = checksums[at] ?? null;
     if (checksum === object.checksum) unchanged.push(object);
     else if (checksum !== null) remaining.push({ object: labelOf(object), reason: "it was changed since the import" });
   }

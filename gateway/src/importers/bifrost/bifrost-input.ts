@@ -52,17 +52,24 @@ export function bifrostOf({ config, tables, encryptionKey }: BifrostInput): Bifr
     return Object.fromEntries(entries);
   };
   const governance = objectIn(config, "governance");
-  const both = (name: string, table: keyof BifrostInput["tables"]) => [...rowsIn(governance, name), ...tables[table]];
+  const both = (name: string, table: keyof BifrostInput["tables"]) =>
+    merged(rowsIn(governance, name), tables[table], ({ id }) => String(id));
   return {
-    providers: [...fileProviders(config), ...storedProviders(tables, opened)],
+    providers: merged(fileProviders(config), storedProviders(tables, opened), ({ name }) => name),
     customers: both("customers", "governance_customers"),
     teams: both("teams", "governance_teams"),
-    virtualKeys: [...rowsIn(governance, "virtual_keys"), ...storedVirtualKeys(tables)],
+    virtualKeys: merged(rowsIn(governance, "virtual_keys"), storedVirtualKeys(tables), ({ id }) => String(id)),
     budgets: both("budgets", "governance_budgets"),
     rateLimits: both("rate_limits", "governance_rate_limits"),
     other: governance,
     emptyIsAll: config["providers"] !== undefined && config["version"] !== 2,
   };
+}
+
+/** Bifrost copies its file to the database, where it may change later. */
+function merged<Row>(file: readonly Row[], stored: readonly Row[], nameOf: (row: Row) => string): readonly Row[] {
+  const names = new Set(stored.map(nameOf));
+  return [...file.filter((row) => !names.has(nameOf(row))), ...stored];
 }
 
 /** Columns of keys that may be encrypted. */
