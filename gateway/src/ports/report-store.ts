@@ -21,7 +21,16 @@ import type {
   UsageDimension,
   UsageSort,
 } from "@sluice/contract/words";
-import type { Intent, NanoUsd, PolicyCounter, PriceTable, ScopeKind, TaskState, Usage } from "#core/index.ts";
+import type {
+  AdjustmentReason,
+  Intent,
+  NanoUsd,
+  PolicyCounter,
+  PriceTable,
+  ScopeKind,
+  TaskState,
+  Usage,
+} from "#core/index.ts";
 import type { Paged } from "./audit.ts";
 import type { UsageSum } from "./ledger-store.ts";
 
@@ -331,8 +340,8 @@ export interface BilledUsage {
   readonly model: string;
   /** The model that the vendor bills. */
   readonly upstreamModel: string;
-  /** Money without a call; `adjusts` is the class of the bill. */
-  readonly isAdjustment: boolean;
+  /** Why money was booked without a call; null: an entry of calls. `adjusts` is the class of the bill, except for `storage`. */
+  readonly adjustment: AdjustmentReason | null;
   readonly adjusts: string | null;
   readonly isEstimated: boolean;
   /** The answer failed or broke off, or the caller disconnected. */

@@ -49,8 +49,13 @@ export function ourUsage(
 }
 
 function addEntry(model: OurModel, entry: BilledUsage): void {
-  const { isEstimated, isBroken, runsOver, calls } = entry;
-  if (entry.isAdjustment) {
+  const { adjustment, isEstimated, isBroken, runsOver, calls } = entry;
+  // What a vendor charges for stored data has no call, but it is a cost of the day and corrects nothing.
+  if (adjustment === "storage") {
+    classIn(model, "other").costNanoUsd += entry.costNanoUsd;
+    return;
+  }
+  if (adjustment !== null) {
     classIn(model, (entry.adjusts ?? "other") as BillClass).adjustedNanoUsd += entry.costNanoUsd;
     return;
   }
@@ -93,13 +98,13 @@ function costOfClass(prices: PriceTable | null, name: UsageClassName, units: num
   return costOf(plain, { ...noUsage, [name]: units });
 }
 
-function modelIn(models: Map<string, OurModel>, { upstreamModel, model: name, isAdjustment }: BilledUsage): OurModel {
+function modelIn(models: Map<string, OurModel>, { upstreamModel, model: name, adjustment }: BilledUsage): OurModel {
   let model = models.get(upstreamModel);
   if (model === undefined) {
     model = { models: new Set(), classes: new Map(), calls: 0, ...noCalls };
     models.set(upstreamModel, model);
   }
-  if (!isAdjustment) model.models.add(name);
+  if (adjustment === null) model.models.add(name);
   return model;
 }
 

@@ -309,7 +309,7 @@ export class Reconciliation {
     if (model !== "") return [];
     const from = dayStart(day);
     const entries = await this.#options.reports.billedUsage({ provider, from, to: from + dayMs });
-    return [...new Set(entries.filter(({ isAdjustment }) => !isAdjustment).map((entry) => entry.model))];
+    return [...new Set(entries.filter(({ adjustment }) => adjustment === null).map((entry) => entry.model))];
   }
 
   /** Marks the difference of a line as explained, until it changes. */

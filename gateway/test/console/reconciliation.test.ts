@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { BillDayDetail, BillLineRow } from "@sluice/contract";
 import type { BillingRules } from "@sluice/simulator";
+import { createAdjustments } from "#ledger/index.ts";
 import { until } from "../../../test/until.ts";
 import { type AgentFixture, startAgentFixture } from "../agents/agent-fixture.ts";
 import { MovedClock } from "../moved-clock.ts";
@@ -216,6 +217,31 @@ test("a day is matched once its differences are booked or explained", async () =
   expect(credit.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0)).toBe(-250_000_000);
   const { body: audit } = await call("GET", "/api/workspaces/-/audit?limit=100");
   expect(JSON.stringify(audit)).toContain(`bill main ${day} gpt-past`);
+});
+
+test("counts the daily fees of stored data as our cost, and corrections of a bill apart", async () => {
+  const { simulator } = fixture.gateway.simulator;
+  const at = Date.parse(`${nextDay}T03:00:00Z`);
+  const adjustments = createAdjustments({ store: fixture.gateway.control.ledgerStore });
+  const owner = { workspaceId: fixture.workspace, groupId: "", keyId: "", tags: {} };
+  const fee = (store: string) => ({
+    ...({ id: `storage/main/${store}/${nextDay}`, reason: "storage", adjusts: store, provider: "main" } as const),
+    ...{ at, model: "", owner, costNanoUsd: 150_000_000 },
+  });
+  expect(await adjustments.book([fee("vs_1"), fee("vs_2")])).toBe(2);
+  const charges = [...(rules.charges ?? []), { day: nextDay, item: "assistants api | file search", usd: 0.3 }];
+  simulator.setBilling({ ...rules, charges });
+  expect((await call("POST", "/api/reconciliation/main/read", { from: nextDay, to: nextDay })).status).toBe(200);
+  const fees = { model: "", class: "other" };
+  const line = { ...fees, our_usd: 0.3, adjusted_usd: 0, their_usd: 0.3, state: "matched" };
+  expect(lineOf(await show(nextDay), "", "other")).toMatchObject(line);
+  // The vendor charges more; what an administrator accepts is not our own cost.
+  simulator.setBilling({ ...rules, charges: charges.map((charge) => ({ ...charge, usd: charge.usd * 2 })) });
+  expect((await call("POST", "/api/reconciliation/main/read", { from: nextDay, to: nextDay })).status).toBe(200);
+  expect((await call("POST", `/api/reconciliation/main/${nextDay}/accept`, fees)).status).toBe(200);
+  const accepted = { ...line, adjusted_usd: 0.3, their_usd: 0.6 };
+  expect(lineOf(await show(nextDay), "", "other")).toMatchObject(accepted);
+  simulator.setBilling(rules);
 });
 
 test("never shows the key of a billing source", async () => {

@@ -33,12 +33,18 @@ export function openaiCosts(buckets: readonly ExactObject[]): readonly BillLine[
     if (costNanoUsd === null || (textIn(amount, "currency") ?? "usd").toLowerCase() !== "usd") return [];
     const item = textIn(row, "line_item") ?? "";
     const comma = item.lastIndexOf(",");
+    if (comma < 0 && storageItem.test(item)) {
+      return [{ day, model: "", usageClass: "other", units: null, costNanoUsd, requests: null, tier: null }];
+    }
     const isCredit = costNanoUsd < 0 || (comma < 0 && classNamed(item) === "credit");
     const model = isCredit ? "" : comma < 0 ? item : item.slice(0, comma).trim();
     const usageClass = isCredit ? "credit" : classNamed(comma < 0 ? item : item.slice(comma + 1));
     return [{ day, model, usageClass, units: quantityOf(row), costNanoUsd, requests: null, tier: null }];
   });
 }
+
+/** Storage of vector stores, which the bill calls `assistants api | file search` and counts in GiB hours. */
+const storageItem = /\| file search$|\bstorage\b/i;
 
 const unitSizes: Readonly<Record<string, number>> = {
   "1000_tokens": 1_000,

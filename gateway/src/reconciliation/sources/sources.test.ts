@@ -42,6 +42,7 @@ test("reads OpenAI's costs by line item, and takes quantities from the usage", (
           cost("gpt-6-astra, cached_input_tokens", "0.001", 1, "1000_tokens"),
           cost("gpt-6-astra, output_tokens", "5e-3", 100),
           cost("web search tool calls", "0.1", 10),
+          cost("assistants api | file search", "0.3", 72, "gibibyte_hours"),
         ].join(","),
       )}],"has_more":true,"next_page":"p2"}`,
     ),
@@ -66,6 +67,7 @@ test("reads OpenAI's costs by line item, and takes quantities from the usage", (
     { ...billed, usageClass: "cache_read", units: null, costNanoUsd: 1_000_000 },
     { ...billed, usageClass: "output", units: null, costNanoUsd: 5_000_000 },
     { ...billed, model: "web search tool calls", usageClass: "tools", units: 10, costNanoUsd: 100_000_000 },
+    { ...billed, model: "", usageClass: "other", units: null, costNanoUsd: 300_000_000 },
   ]);
 });
 

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { type PriceVersion, type Usage, usageClassColumns, usageClasses } from "#core/index.ts";
+import { type AdjustmentReason, type PriceVersion, type Usage, usageClassColumns, usageClasses } from "#core/index.ts";
 import type { BilledUsage, BilledUsageQuery } from "#ports/index.ts";
 import { usageColumns } from "../ledger/ledger-columns.ts";
 import { dayMs } from "../ledger/ledger-grains.ts";
@@ -7,7 +7,7 @@ import { type ReportContext, sumsOverTime } from "./report-context.ts";
 
 const names = [
   ...(["model", "upstream_model", "served_model", "price_version", "usage_source", "outcome", "served"] as const),
-  ...(["endpoint", "adjusts", "runs_over"] as const),
+  ...(["adjustment", "adjusts", "runs_over"] as const),
 ] as const;
 const sums = ["calls", "cost_nano_usd", ...usageColumns] as const;
 
@@ -46,7 +46,7 @@ async function usageOf(
   return {
     model: String(row.model),
     upstreamModel: String(row.served_model ?? row.upstream_model),
-    isAdjustment: row.endpoint === "adjustment",
+    adjustment: row.adjustment as AdjustmentReason | null,
     adjusts: row.adjusts === null ? null : String(row.adjusts),
     isEstimated: row.usage_source === "estimated",
     isBroken: row.outcome !== "succeeded",
