@@ -148,14 +148,14 @@ const refused: readonly [string, string | readonly string[], readonly string[]][
     "a foreign field",
     ["plugins: []"],
     [
-      "c.yaml:1:1: unknown field `plugins`; allowed here: providers, models, workspaces, users, tokens, oidc, guardrails, settings",
+      "c.yaml:1:1: unknown field `plugins`; allowed here: providers, models, workspaces, users, tokens, oidc, guardrails, budgets, settings",
     ],
   ],
   [
     "__proto__",
     ["__proto__: { a: 1 }"],
     [
-      "c.yaml:1:1: unknown field `__proto__`; allowed here: providers, models, workspaces, users, tokens, oidc, guardrails, settings",
+      "c.yaml:1:1: unknown field `__proto__`; allowed here: providers, models, workspaces, users, tokens, oidc, guardrails, budgets, settings",
     ],
   ],
   [
@@ -357,14 +357,14 @@ test("lists the first hundred problems and counts the rest", () => {
   const lines = linesOf(Array.from({ length: 250 }, (_, index) => `x${index}: 1`).join("\n"));
   expect(lines).toHaveLength(101);
   expect(lines[0]).toBe(
-    "c.yaml:1:1: unknown field `x0`; allowed here: providers, models, workspaces, users, tokens, oidc, guardrails, settings",
+    "c.yaml:1:1: unknown field `x0`; allowed here: providers, models, workspaces, users, tokens, oidc, guardrails, budgets, settings",
   );
   expect(lines[100]).toBe("c.yaml: 150 more problems");
 });
 
 test("summarizes the first problem and the number of others in one line", () => {
   expect(() => parseConfig("a: 1\nb: 2", "c.yaml", {})).toThrow(
-    "c.yaml:1:1: unknown field `a`; allowed here: providers, models, workspaces, users, tokens, oidc, guardrails, settings (and 1 more problem)",
+    "c.yaml:1:1: unknown field `a`; allowed here: providers, models, workspaces, users, tokens, oidc, guardrails, budgets, settings (and 1 more problem)",
   );
 });
 
