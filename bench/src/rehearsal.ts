@@ -10,9 +10,9 @@ import { limitScope } from "../../gateway/src/storage/tables.ts";
  * Time of a rehearsal over the entries of a database that `console-reports.ts --directory dir` filled: every workspace and group gets
  * rates and a budget.
  *
- *     bun bench/src/rehearsal.ts --directory dir
+ *     bun bench/src/rehearsal.ts --directory dir [--days 30]
  */
-const { values } = parseArgs({ options: { directory: { type: "string" } } });
+const { values } = parseArgs({ options: { directory: { type: "string" }, days: { type: "string", default: "400" } } });
 if (values.directory === undefined) throw new Error("--directory is missing");
 const database = openDatabase({ path: join(values.directory, "sluice.db"), create: false });
 const config = { ...(await placesOf(database)), models: new Map(), providers: new Map() };
@@ -31,7 +31,8 @@ const [{ from, to } = { from: 0, to: 0 }] = await database.kysely
   .select((eb) => [eb.fn.min<number>("at").as("from"), eb.fn.max<number>("at").as("to")])
   .execute();
 Error.stackTraceLimit = 0;
-const run = new RehearsalRun(database, { from, to: to + 1, workspaceIds: null, changes, config });
+const end = Math.min(to + 1, from + Number(values.days) * 86_400_000);
+const run = new RehearsalRun(database, { from, to: end, workspaceIds: null, changes, config });
 const startedMs = performance.now();
 const cpu = process.cpuUsage();
 let entries = 0;

@@ -55,12 +55,12 @@ export async function pastEntries(connection: Connection, query: PastEntriesQuer
   let rows = connection
     .selectFrom("ledger_entries")
     .select("record")
-    .where("at", ">=", from)
     .where("at", "<", to)
     .orderBy("at")
     .orderBy("attempt_id")
     .limit(limit);
-  if (after !== null) rows = rows.where(isAfter(["at", "attempt_id"], after, "oldest first"));
+  // One lower bound only: SQLite would begin each page at the other one.
+  rows = rows.where(isAfter(["at", "attempt_id"], after ?? { at: from, id: "" }, "oldest first"));
   if (workspaceIds !== null) rows = rows.where("workspace_id", "in", [...workspaceIds]);
   return (await rows.execute()).map(({ record }) => pastEntry(record));
 }
