@@ -2,6 +2,8 @@ import { z } from "zod";
 import { groupSchema, keySchema, modelSchema, workspaceSchema } from "./config.ts";
 import { budgetSchema, limitsSchema } from "./config-limits.ts";
 import { userSchema } from "./config-people.ts";
+import { guardrailSchema, workspaceGuardrailSchema } from "./guardrail-fields.ts";
+import { guardrailBounds } from "./guardrail-table.ts";
 
 const budget = budgetSchema.nullable().optional().describe("Replaces the budget. null: no budget.");
 const limits = limitsSchema.optional().describe("Replaces all rates. {}: no rates.");
@@ -18,6 +20,11 @@ export const rehearsedChangeSchema = z
             .array(groupSchema.pick({ name: true, models: true, enforce_models: true }).extend({ limits, budget }))
             .max(1_000)
             .optional(),
+          guardrails: z
+            .array(workspaceGuardrailSchema)
+            .max(guardrailBounds.perCallMax)
+            .optional()
+            .describe("Checks of captured requests and answers. Each is rehearsed alone."),
           keys: z
             .array(
               keySchema.pick({ name: true, enforce_models: true }).extend({
@@ -48,6 +55,11 @@ export const rehearsedChangeSchema = z
       .max(1_000)
       .optional()
       .describe("Limits of people in their workspaces."),
+    guardrails: z
+      .array(guardrailSchema)
+      .max(guardrailBounds.perCallMax)
+      .optional()
+      .describe("The same for all workspaces. Administrators only."),
     models: z
       .array(
         modelSchema

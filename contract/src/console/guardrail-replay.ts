@@ -26,9 +26,8 @@ const sideSchema = z.object({
   failed: count,
 });
 
-const guardrailReplaySchema = z.object({
-  from: at.describe("Widened to whole hours, like `to`."),
-  to: at,
+/** Results of one guardrail on captured requests. */
+export const capturedResultFields = {
   not_run: z
     .enum(guardrailChecks)
     .nullable()
@@ -61,6 +60,12 @@ const guardrailReplaySchema = z.object({
     )
     .describe(`Requests with findings, newest first; at most ${replayFoundMax}.`),
   read_until: at.describe("Everything since then was examined."),
+};
+
+const guardrailReplaySchema = z.object({
+  from: at.describe("Widened to whole hours, like `to`."),
+  to: at,
+  ...capturedResultFields,
   next: z.string().nullable().describe("Cursor to continue with. null: the whole time was examined."),
 });
 export type GuardrailReplay = z.infer<typeof guardrailReplaySchema>;

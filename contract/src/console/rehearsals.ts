@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { rehearsedChangeSchema } from "../rehearsed-change.ts";
+import { capturedResultFields } from "./guardrail-replay.ts";
 import { route } from "./route.ts";
 import { limitScopes } from "./states.ts";
 import { at, count, id, maybeAt, pageOf, pageQuery, personSchema } from "./words.ts";
@@ -115,6 +116,17 @@ const rehearsalResultSchema = z.object({
       }),
     )
     .describe("Calls that another model or provider would have answered, most calls first; at most 100."),
+  guardrails: z
+    .array(
+      z.object({
+        name: z.string(),
+        workspace: z.object({ id, slug: z.string() }).nullable().describe("null: all workspaces."),
+        ...capturedResultFields,
+      }),
+    )
+    .describe(
+      "Guardrails of the change on captured requests, newest first, at most 5,000 each. They refuse no calls here.",
+    ),
   unknown: z
     .array(z.object({ code: z.enum(rehearsalUnknowns), calls: count }))
     .describe("Facts that are missing or estimated, with the number of calls that each concerns."),

@@ -6,7 +6,8 @@
  * in one process, can be canceled from each, and expires after a day. If its process ends, or the database is down for long, it fails.
  */
 export { ChangeFault } from "./change/change-fault.ts";
+export type { RehearsedGuardrail } from "./change/rehearsed-changes.ts";
 export { resolveChange } from "./change/resolve-change.ts";
 export { RehearsalStore } from "./jobs/rehearsal-store.ts";
-export { Rehearsals } from "./jobs/rehearsals.ts";
+export { Rehearsals, type TryGuardrails } from "./jobs/rehearsals.ts";
 export { RehearsalRun } from "./replay/rehearsal-run.ts";

@@ -29,9 +29,17 @@ export function readAs(userId: string, { url }: StartedGateway, path: string): P
 }
 
 /** Sends JSON to it with POST. */
-export function sendAs(userId: string, { url }: StartedGateway, path: string, body: object): Promise<Response> {
+export function sendAs(userId: string, gateway: StartedGateway, path: string, body: object): Promise<Response> {
+  return postAs(userId, gateway, `workspaces/acme/${path}`, body);
+}
+
+export function postAs(userId: string, { url }: StartedGateway, path: string, body: object): Promise<Response> {
   const headers = { ...headersOf(userId, url), "content-type": "application/json" };
-  return fetch(`${url}/api/workspaces/acme/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  return fetch(`${url}/api/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+}
+
+export function getAs(userId: string, { url }: StartedGateway, path: string): Promise<Response> {
+  return fetch(`${url}/api/${path}`, { headers: headersOf(userId, url) });
 }
 
 function headersOf(userId: string, url: string): Record<string, string> {

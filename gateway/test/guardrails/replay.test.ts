@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { GuardrailReplay } from "@sluice/contract";
+import type { GuardrailReplay, RehearsalWithResult } from "@sluice/contract";
 import { bounds, Secret } from "#core/index.ts";
+import { until } from "../../../test/until.ts";
 import { createHeaderSignIn } from "../header-sign-in.ts";
 import { openPostgresFixture, type PostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { aliceKey, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 import { type EchoUpstream, startEchoUpstream } from "./echo-upstream.ts";
-import { createMembers, email, readAs, secret, sendAs } from "./guardrail-fixture.ts";
+import { createMembers, email, getAs, postAs, readAs, secret, sendAs } from "./guardrail-fixture.ts";
 
 const bobKey = "sk-bob-0123456789abcdefghij";
 const carolKey = "sk-carol-0123456789abcdefghij";
@@ -130,6 +131,37 @@ function replayOn(databaseUrl: () => Promise<string | null>): void {
       blocked: 0,
       redacted: 1,
     });
+  });
+
+  test("is the same as a guardrail of a rehearsed change, with limits on the same calls", async () => {
+    const keys = [{ name: "alice", limits: { rpm: 2 } }];
+    const change = { workspaces: [{ slug: "acme", keys, guardrails: [{ name: "no-mail", ...rule }] }] };
+    const body = { change, workspace: "acme", to: Date.now() + 60_000 };
+    const started = await postAs(users.admin, gateway, "rehearsals", body);
+    expect(started.status).toBe(202);
+    const { id } = (await started.json()) as { id: string };
+    const done = await until(async () => {
+      const job = (await (await getAs(users.admin, gateway, `rehearsals/${id}`)).json()) as RehearsalWithResult;
+      return job.state === "waiting" || job.state === "running" ? null : job;
+    });
+    const { from: _from, to: _to, next: _next, ...alone } = await replay(rule);
+    expect(done).toMatchObject({
+      ...{ state: "done", problem: null, entries_read: 6 },
+      result: {
+        ...{ calls: 6, refused: 2, keys_touched: 1, rules: [{ limit: "rpm", label: "key acme/alice" }] },
+        guardrails: [{ name: "no-mail", workspace: { slug: "acme" }, ...alone, read_until: expect.any(Number) }],
+      },
+    });
+    const wrong = { workspaces: [{ slug: "acme", guardrails: [{ name: "no-mail", ...rule, groups: ["none"] }] }] };
+    const refused = await postAs(users.admin, gateway, "rehearsals", { change: wrong, workspace: "acme" });
+    expect(((await refused.json()) as { error: { param: string } }).error.param).toBe(
+      "change.workspaces[0].guardrails[0].groups[0]",
+    );
+    const check = { kind: "patterns", patterns: [{ name: "id", regex: "(?=a)b" }] };
+    const invalid = { workspaces: [{ slug: "acme", guardrails: [{ name: "ids", check, action: "block" }] }] };
+    expect((await postAs(users.admin, gateway, "rehearsals", { change: invalid, workspace: "acme" })).status).toBe(400);
+    const installed = { change: { guardrails: [{ name: "no-mail", ...rule }] }, workspace: "acme" };
+    expect((await postAs(users.admin, gateway, "rehearsals", installed)).status).toBe(403);
   });
 
   test("refuses a pattern that cannot be compiled", async () => {

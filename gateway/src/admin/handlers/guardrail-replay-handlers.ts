@@ -3,56 +3,23 @@ import { findingsDaysMax } from "@sluice/contract/console";
 import { guardrailSides } from "@sluice/contract/words";
 import { Failure, type Guardrail, invalidRequest } from "#core/index.ts";
 import { usableCheck } from "#directory/index.ts";
-import { appliesToCaller, type CapturedAsk, type CapturedOutcome, isLocating } from "#guardrails/index.ts";
-import type { CapturedHead, CapturedTexts } from "#ports/index.ts";
+import { isLocating } from "#guardrails/index.ts";
+import { capturedReplay, capturesAtOnce } from "../captured-replay.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { ReplayTally } from "../replay-tally.ts";
 import type { Handlers } from "./calls.ts";
 
 /** One call examines captured requests for about so long. */
 const replayMs = 2_000;
-/** Captured requests that are read at once. Their bodies have up to 64 KiB each. */
-const capturesAtOnce = 25;
 /** Calls of one process at a time: each keeps a thread and a database connection busy. */
 const replaysMax = 2;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** Runs a guardrail, as edited, over captured requests. The code of live calls checks the bodies, in threads. */
+/** Runs a guardrail, as edited, over captured requests. */
 export function guardrailReplayHandlers({ reports, people, clock, bodies }: ConsoleDependencies) {
+  const addPage = capturedReplay({ reports, clock, bodies });
   let running = 0;
-
-  async function examine(
-    guardrail: Guardrail,
-    { endpoint, isAnswered }: CapturedHead,
-    { request, answer, isStream }: CapturedTexts,
-    signal: AbortSignal,
-  ): Promise<readonly CapturedOutcome[]> {
-    const ask = { guardrail, endpoint: endpoint as CapturedAsk["endpoint"], isStream };
-    const { outcome } = await bodies.do("inspect-captured", ask, Buffer.from(request ?? ""), {
-      beside: [Buffer.from(isAnswered ? (answer ?? "") : "")],
-      signal,
-    });
-    if (outcome instanceof Failure) throw outcome;
-    return outcome.answer;
-  }
-
-  /** Adds one page of captured requests to the tally. */
-  async function addPage(
-    tally: ReplayTally,
-    guardrail: Guardrail,
-    heads: readonly CapturedHead[],
-    signal: AbortSignal,
-  ) {
-    const own = heads.filter((head) => appliesToCaller(guardrail, head));
-    const ids = own.map(({ request_id: id }) => id);
-    const texts = new Map((await reports.capturedTexts(ids, clock.now())).map((each) => [each.requestId, each]));
-    for (const head of own) {
-      signal.throwIfAborted();
-      const captured = texts.get(head.request_id);
-      if (captured !== undefined) tally.add(head, captured, await examine(guardrail, head, captured, signal));
-    }
-  }
 
   return {
     "guardrails.replay": async ({ workspace, body, auditSource, signal }): Promise<GuardrailReplay> => {

@@ -3,22 +3,33 @@ import { rehearsalDaysMax } from "@sluice/contract/console";
 import { consoleRoutes } from "@sluice/contract/console/routes";
 import { meets } from "@sluice/contract/words";
 import { type Actor, Failure, invalidRequest, type Workspace } from "#core/index.ts";
+import { usableCheck } from "#directory/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
+import { guardrailRehearsal } from "../guardrail-rehearsal.ts";
 import { needText, roleHeldBy, workspaceNamed } from "./callers.ts";
 import { type Handlers, pageSize } from "./calls.ts";
 
 const dayMs = 86_400_000;
 
 /** Changes of the configuration, tried on past calls. */
-export function rehearsalHandlers({ rehearsals, configSnapshot, clock }: ConsoleDependencies) {
+export function rehearsalHandlers(dependencies: ConsoleDependencies) {
+  const { rehearsals, configSnapshot, clock, people } = dependencies;
   return {
-    "rehearsals.create": async ({ actor, body }) => {
+    "rehearsals.create": async ({ actor, body, auditSource }) => {
       const { change } = body;
       const workspace = body.workspace === undefined ? null : workspaceNamed(body.workspace, actor, configSnapshot());
       checkMayChange(actor, change, workspace);
       const span = spanOf(body, clock.now());
       const jobs = await rehearsals();
-      return await jobs.start({ ownerId: actor.userId, workspaceId: workspace?.id ?? null, change, ...span });
+      const workspaceId = workspace?.id ?? null;
+      const guardrails = guardrailsIn(change);
+      if (guardrails.length > 0) {
+        for (const { check } of guardrails) usableCheck(check);
+        // Access to captured content is audited.
+        await people.note({ action: "view", object: "captured request search", workspaceId }, auditSource);
+      }
+      const tryGuardrails = guardrailRehearsal(dependencies, { ...span, workspaceId });
+      return await jobs.start({ ownerId: actor.userId, workspaceId, change, ...span }, tryGuardrails);
     },
     "rehearsals.list": async ({ actor, query }) => {
       const { store } = await rehearsals();
@@ -49,7 +60,10 @@ function checkMayChange(actor: Actor, change: RehearsedChange, workspace: Worksp
     if (!meets(held, need)) throw new Failure("forbidden", `This needs ${needText(need)}.`);
   }
   if (change.models !== undefined) throw new Failure("forbidden", "Only administrators can change models.");
-  for (const { slug, groups: _groups, keys: _keys, ...own } of change.workspaces ?? []) {
+  if (change.guardrails !== undefined) {
+    throw new Failure("forbidden", "Only administrators can change guardrails of the installation.");
+  }
+  for (const { slug, groups: _groups, keys: _keys, guardrails: _guardrails, ...own } of change.workspaces ?? []) {
     if (slug !== workspace.slug) throw otherWorkspace(workspace);
     if (Object.keys(own).length > 0) {
       throw new Failure("forbidden", "Only administrators can change the limits and models of a workspace itself.");
@@ -58,6 +72,10 @@ function checkMayChange(actor: Actor, change: RehearsedChange, workspace: Worksp
   for (const user of change.users ?? []) {
     if (user.workspaces.some((place) => place.workspace !== workspace.slug)) throw otherWorkspace(workspace);
   }
+}
+
+function guardrailsIn({ guardrails = [], workspaces = [] }: RehearsedChange) {
+  return [...guardrails, ...workspaces.flatMap(({ guardrails: own = [] }) => own)];
 }
 
 function otherWorkspace({ slug }: Workspace): Failure {

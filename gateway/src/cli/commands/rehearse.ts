@@ -93,6 +93,9 @@ async function rehearse(
     if (!(thrown instanceof ChangeFault)) throw thrown;
     throw new ConfigInvalid(file, [problemAt(thrown.path, thrown.reason)], 1);
   });
+  if (resolved.guardrails.length > 0) {
+    throw new CommandFailed("guardrails are rehearsed by the gateway, which can check captured requests; use its API");
+  }
   const workspaceIds = workspace === undefined ? resolved.workspaceIds : [await idOf(controlStore, workspace)];
   const run = new RehearsalRun(database, { ...span, changes: resolved.changes, workspaceIds, config });
   while (!(await run.step()).isOver);

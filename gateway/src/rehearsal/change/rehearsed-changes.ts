@@ -1,8 +1,19 @@
+import type { WorkspaceGuardrailConfig } from "@sluice/contract/config-file";
 import type { Model, PriceVersion } from "#core/index.ts";
 import type { ScopeChange } from "./scope-change.ts";
 
 /** Models before the change, by name. */
 export type ChangedRoutes = ReadonlyMap<string, Model>;
+
+/** A guardrail of a change. `workspaceId` null: of the installation. */
+export interface RehearsedGuardrail {
+  readonly workspaceId: string | null;
+  readonly config: WorkspaceGuardrailConfig;
+  /** Ids of the objects that it applies to. */
+  readonly workspaces: readonly string[];
+  readonly groups: readonly string[];
+  readonly keys: readonly string[];
+}
 
 /** A change by ids instead of names, as plain values that a thread can receive. */
 export interface RehearsedChanges {

@@ -3,13 +3,15 @@ import { type ConfigSnapshot, invalidRequest, personScopeId, type Workspace } fr
 import type { Database } from "#storage/tables.ts";
 import { type Path, refuse, unknownName } from "./change-fault.ts";
 import { changedModels } from "./model-change.ts";
-import type { RehearsedChanges } from "./rehearsed-changes.ts";
+import type { RehearsedChanges, RehearsedGuardrail } from "./rehearsed-changes.ts";
+import { resolveGuardrails } from "./resolve-guardrails.ts";
 import { type ScopeChange, scopeChangeOf } from "./scope-change.ts";
 
 export interface ResolvedChange {
   readonly changes: RehearsedChanges;
   /** Workspaces with calls that it may concern; null: all. */
   readonly workspaceIds: readonly string[] | null;
+  readonly guardrails: readonly RehearsedGuardrail[];
 }
 
 type WorkspaceChange = NonNullable<RehearsedChange["workspaces"]>[number];
@@ -49,14 +51,15 @@ export async function resolveChange(
       addOnce(people, personScopeId(workspace.id, id), { ...scopeChangeOf(limited), label }, at, limited.workspace);
     }
   }
-  const { models: configs = [] } = change;
-  if (touched.size === 0 && configs.length === 0) {
+  const { models: configs = [], guardrails: installed = [] } = change;
+  if (touched.size === 0 && configs.length === 0 && installed.length === 0) {
     throw invalidRequest("change", "The change is empty. Write the fields that you want to change.");
   }
   const models = changedModels(configs, configSnapshot);
   return {
     changes: { workspaces, groups, keys, people, ...models },
-    workspaceIds: configs.length === 0 ? [...touched] : null,
+    workspaceIds: configs.length === 0 && installed.length === 0 ? [...touched] : null,
+    guardrails: await resolveGuardrails(change, configSnapshot, database),
   };
 }
 

@@ -1,9 +1,9 @@
-import type { Rehearsal } from "@sluice/contract/console";
+import type { Rehearsal, RehearsalResult } from "@sluice/contract/console";
 import type { ConfigSnapshot, Model, Provider } from "#core/index.ts";
 import type { Observer } from "#ports/index.ts";
 import { type Database, type DatabasePlace, threadPlace } from "#storage/in-thread.ts";
 import { OrderThread } from "#system/index.ts";
-import type { RehearsedChanges } from "../change/rehearsed-changes.ts";
+import type { RehearsedChanges, RehearsedGuardrail } from "../change/rehearsed-changes.ts";
 import { resolveChange } from "../change/resolve-change.ts";
 import type { RehearsalOrder } from "../replay/rehearsal-run.ts";
 import type { NewRehearsal, RehearsalStore } from "./rehearsal-store.ts";
@@ -17,9 +17,16 @@ export interface RehearsalsOptions {
   readonly configSnapshot: () => ConfigSnapshot;
 }
 
+/** Checks captured requests with the guardrails of a change. Stops early if `continues` is false. */
+export type TryGuardrails = (
+  guardrails: readonly RehearsedGuardrail[],
+  continues: () => Promise<boolean>,
+) => Promise<RehearsalResult["guardrails"]>;
+
 interface Job {
   readonly id: string;
   readonly order: RehearsalOrder;
+  readonly guardrails: (continues: () => Promise<boolean>) => ReturnType<TryGuardrails>;
 }
 
 /**
@@ -48,13 +55,14 @@ export class Rehearsals {
   }
 
   /** Throws `invalid_request` for a name that is unknown, or `rate_limit_exceeded`. */
-  async start(request: NewRehearsal): Promise<Rehearsal> {
+  async start(request: NewRehearsal, tryGuardrails: TryGuardrails): Promise<Rehearsal> {
     const { store, database, configSnapshot } = this.#options;
     const { workspaceId, change, from, to } = request;
-    const { changes, workspaceIds: touched } = await resolveChange(change, configSnapshot(), database);
+    const { changes, guardrails, workspaceIds: touched } = await resolveChange(change, configSnapshot(), database);
     const workspaceIds = workspaceId === null ? touched : [workspaceId];
     const job = await store.create(request);
-    this.#waiting.push({ id: job.id, order: orderOf(changes, { from, to, workspaceIds }, configSnapshot()) });
+    const order = orderOf(changes, { from, to, workspaceIds }, configSnapshot());
+    this.#waiting.push({ id: job.id, order, guardrails: (continues) => tryGuardrails(guardrails, continues) });
     this.#running ??= this.#runAll();
     return job;
   }
@@ -83,7 +91,7 @@ export class Rehearsals {
     if (!this.#closed) await this.#thread.end();
   }
 
-  async #run({ id, order }: Job): Promise<void> {
+  async #run({ id, order, guardrails }: Job): Promise<void> {
     const { store } = this.#options;
     let reply = { ...noProgress, result: null as WorkerReply["result"] };
     if (!(await store.continues(id, reply))) return;
@@ -93,7 +101,8 @@ export class Rehearsals {
       if (!(await store.continues(id, reply))) return;
       await this.#beatOthers();
     }
-    await store.done(id, reply.result);
+    const found = await guardrails(() => store.continues(id, reply));
+    await store.done(id, { ...reply.result, guardrails: found });
   }
 
   /** Jobs that wait here are not lost. */

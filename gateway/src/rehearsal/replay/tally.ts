@@ -172,6 +172,7 @@ export class RehearsalTally {
           ...{ from, to, calls: count },
           ...{ recorded_nano_usd: String(before.value), rehearsed_nano_usd: String(after.value) },
         })),
+      guardrails: [],
       unknown: [...this.#unknown]
         .toSorted(([, one], [, other]) => other - one)
         .map(([code, count]) => ({ code, calls: count })),
