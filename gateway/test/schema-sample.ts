@@ -61,6 +61,7 @@ const candidates = [
   "22:00",
   "Europe/Berlin",
   "sampleRoutingKey0123",
+  "acme/ci",
   // Nano-USD as text.
   "1",
   "#0b7285",

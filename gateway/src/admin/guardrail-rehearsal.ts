@@ -15,7 +15,7 @@ const hourMs = 3_600_000;
 type Dependencies = Pick<ConsoleDependencies, "reports" | "clock" | "bodies" | "configSnapshot">;
 type Result = RehearsalResult["guardrails"][number];
 
-/** Checks captured requests of a period with guardrails of a change, as their replay does. `workspaceId` null: of all workspaces. */
+/** Checks captured requests of a period with guardrails of a change, as their replay does. `workspaceId` null: every workspace. */
 export function guardrailRehearsal(
   dependencies: Dependencies,
   { from, to, workspaceId }: { readonly from: number; readonly to: number; readonly workspaceId: string | null },
