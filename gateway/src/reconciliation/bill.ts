@@ -47,7 +47,7 @@ export const billClassOf: { readonly [Class in UsageClassName]: BillClass | null
 
 /** The class that a vendor's text names: `gpt-6-astra, input_tokens`, `cache-read-input-token-count`, `output`. */
 export function classNamed(text: string): BillClass {
-  const words = text.toLowerCase();
+  const words = text.toLowerCase().replace(/\b(?:un|non[-_ ]?)cached/g, "");
   const exact = billClasses.find((name) => name === words.trim());
   if (exact !== undefined) return exact;
   if (/\b(?:credit|refund|discount|promotion)/.test(words)) return "credit";

@@ -138,8 +138,9 @@ function comparedLine(context: LineContext, own: OurClass | null, their: TheirCl
   const ourNanoUsd = own?.costNanoUsd ?? 0;
   // The bill does not mention it.
   const theirUnits = their === null ? 0 : their.units;
-  // Usage without an amount, such as requests, is worth what we charge for it.
-  const isFree = their !== null && their.nanoUsd === null;
+  // A bill without any amount for the model is only about units.
+  const isFree =
+    their !== null && [...(context.theirs?.classes.values() ?? [])].every(({ nanoUsd }) => nanoUsd === null);
   const theirNanoUsd = isFree ? worthOf(theirUnits ?? ourUnits, own) : (their?.nanoUsd ?? 0);
   const adjustedNanoUsd = own?.adjustedNanoUsd ?? 0;
   const differenceNanoUsd = theirNanoUsd - ourNanoUsd - adjustedNanoUsd;

@@ -81,6 +81,16 @@ export function reportPeopleTests(fixture: () => ReportFixture): void {
     expect((await reports.chargeback(chargeback)).data).toMatchObject([{ id: "ads", costNanoUsd: [-30] }]);
     const days = await reports.dailySpend("ws_adjusted", at);
     expect(days.reduce((all, { usd }) => all + Math.round(usd * 1e9), 0)).toBe(-30);
+    const billed = await reports.billedUsage({ provider: "openai-main", ...time });
+    expect(
+      billed.map(({ calls, costNanoUsd, adjustment, adjusts }) => [calls, costNanoUsd, adjustment, adjusts]).toSorted(),
+    ).toEqual([
+      [0, -130, "credit", "output"],
+      [1, 100, null, null],
+    ]);
+    const ofCall = billed.find(({ adjustment }) => adjustment === null);
+    expect(ofCall).toMatchObject({ upstreamModel: "gpt-5-2026", isEstimated: false, isBroken: false, runsOver: false });
+    expect(ofCall?.usage).toMatchObject({ inputUncached: 100, cacheRead: 20, output: 30 });
     const { data } = await reports.requests(filter, null, 9);
     expect(data.map((row) => [row.endpoint, row.calls, row.adjustment, row.adjusts])).toEqual([
       ["adjustment", 0, "credit", "output"],

@@ -235,7 +235,7 @@ test("counts the daily fees of stored data as our cost, and corrections of a bil
   const fees = { model: "", class: "other" };
   const line = { ...fees, our_usd: 0.3, adjusted_usd: 0, their_usd: 0.3, state: "matched" };
   expect(lineOf(await show(nextDay), "", "other")).toMatchObject(line);
-  // The vendor charges more; what an administrator accepts is not our own cost.
+  // The vendor charges more; an accepted difference is not our own cost.
   simulator.setBilling({ ...rules, charges: charges.map((charge) => ({ ...charge, usd: charge.usd * 2 })) });
   expect((await call("POST", "/api/reconciliation/main/read", { from: nextDay, to: nextDay })).status).toBe(200);
   expect((await call("POST", `/api/reconciliation/main/${nextDay}/accept`, fees)).status).toBe(200);

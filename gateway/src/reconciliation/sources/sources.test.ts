@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import type { BillClass } from "@sluice/contract/words";
 import fc from "fast-check";
-import { decimalToNano, parseExact } from "../bill.ts";
+import { classNamed, decimalToNano, parseExact } from "../bill.ts";
 import { anthropicCosts, anthropicPage, anthropicUsage } from "./anthropic.ts";
 import { openaiBill, openaiCosts, openaiPage, openaiUsage } from "./openai.ts";
 import { openrouterBill } from "./openrouter.ts";
@@ -18,6 +19,24 @@ test.each([
   ["", 0, null],
 ])("reads %j with %d places fewer as %p nano-USD", (text, scale, nano) => {
   expect(decimalToNano(text, scale)).toBe(nano);
+});
+
+test.each([
+  ["uncached_input_tokens", "input"],
+  ["non-cached input", "input"],
+  ["cached_input_tokens", "cache_read"],
+  ["cache_read_input_tokens", "cache_read"],
+  ["cache_creation.ephemeral_5m_input_tokens", "cache_write"],
+  ["cache-write-1h-input-token-count", "cache_write"],
+  ["output_tokens", "output"],
+  ["gpt 4.1 Inp glbl Tokens", "input"],
+  ["gpt 4.1 cached Inp", "cache_read"],
+  ["web_search", "tools"],
+  ["code_execution", "tools"],
+  ["session_usage", "tools"],
+  ["Promotional credit", "credit"],
+])("%s is the class %s", (text, usageClass) => {
+  expect(classNamed(text)).toBe(usageClass as BillClass);
 });
 
 test("reads every amount of whole nano-USD exactly", () => {

@@ -1,0 +1,88 @@
+import { afterEach, expect, test } from "bun:test";
+import type { BillDayDetail } from "@sluice/contract";
+import { until } from "../../../test/until.ts";
+import { type AgentFixture, startAgentFixture } from "../agents/agent-fixture.ts";
+import { MovedClock } from "../moved-clock.ts";
+import { upstream } from "../started-gateway.ts";
+
+let fixture: AgentFixture;
+afterEach(() => fixture.stop());
+
+const adminKey = "sk-ant-admin01-of-the-bill";
+const price = { input: 100, cache_read: 10, output: 1_000 };
+const prices = {
+  "claude-right": { input: 100, cached: 10, output: 1_000 },
+  "claude-price": { input: 100, cached: 10, output: 2_000 },
+};
+
+async function start(kind: "anthropic" | "openrouter", clock?: MovedClock): Promise<void> {
+  fixture = await startAgentFixture({
+    ...(clock === undefined ? {} : { clock }),
+    providers: (simulator) => [
+      upstream("main", simulator, {
+        billing: { kind, admin_key: adminKey, base_url: simulator.url.replace(/\/v1$/, ""), lag_days: 1 },
+      }),
+    ],
+    models: Object.keys(prices).map((name) => ({ name, deployments: [{ provider: "main" }], price })),
+  });
+  fixture.gateway.simulator.simulator.setBilling({ adminKey, prices, pageRows: 2 });
+}
+
+async function differences(): Promise<readonly (readonly [string, string, string])[]> {
+  const script = { prompt_tokens: 1_000, cached_tokens: 400, tokens: 50 };
+  for (const model of Object.keys(prices)) {
+    const answer = await fixture.gateway.chat({ model, messages: [{ role: "user", content: "Hi" }] }, { script });
+    expect(answer.status).toBe(200);
+    await answer.text();
+  }
+  const [entry] = await fixture.gateway.entries();
+  const day = new Date(entry?.at ?? 0).toISOString().slice(0, 10);
+  const read = await fixture.ada.call("POST", "/api/reconciliation/main/read", { from: day, to: day });
+  expect(read.status).toBe(200);
+  const { body } = await fixture.ada.call("GET", `/api/reconciliation/main/${day}`);
+  const { lines } = body as BillDayDetail;
+  expect(lines.length).toBeGreaterThan(1);
+  return lines.flatMap((line) =>
+    line.state === "matched" ? [] : line.causes.map(({ cause }) => [line.model, line.class, cause] as const),
+  );
+}
+
+test("reads Anthropic's analytics page by page, and finds a wrong price", async () => {
+  await start("anthropic");
+  expect(await differences()).toEqual([["claude-price", "output", "wrong_price"]]);
+});
+
+test("reads OpenRouter's activity, which has one cost for each model", async () => {
+  await start("openrouter");
+  // Its input includes cached tokens, which the ledger counts separately.
+  const found = await differences();
+  expect(
+    found.some(
+      ([model, usageClass, cause]) => model === "claude-price" && usageClass === "all" && cause === "wrong_price",
+    ),
+  ).toBe(true);
+});
+
+test("reads the bill once a day, and again an hour after a failure", async () => {
+  const clock = new MovedClock();
+  await start("anthropic", clock);
+  const { simulator } = fixture.gateway.simulator;
+  simulator.setBilling({ adminKey: "sk-another", prices });
+  const made = await fixture.ada.call("POST", "/api/tokens", { name: "finance", administrator: true });
+  const source = async () => {
+    const day = new Date(clock.now()).toISOString().slice(0, 10);
+    const url = `http://localhost:${fixture.gateway.gateway.consolePort}/api/reconciliation?from=${day}&to=${day}`;
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${made.body.secret}` } });
+    return ((await answer.json()) as { sources: { read_at: number | null; problem: string | null }[] }).sources[0];
+  };
+  expect(await source()).toMatchObject({ read_at: null, problem: null });
+  clock.move(61_000);
+  await until(async () => (await source())?.read_at != null);
+  expect((await source())?.problem).toContain("status 401");
+  expect((await source())?.problem).not.toContain(adminKey);
+  simulator.setBilling({ adminKey, prices });
+  await until(async () => {
+    clock.move(3_600_001);
+    return (await source())?.problem === null;
+  });
+});
