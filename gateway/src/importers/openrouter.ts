@@ -40,6 +40,7 @@ export function fromOpenRouter(answer: Loose, now: number): ImportDraft {
     models: [],
     workspaces: [{ slug: "openrouter", name: "OpenRouter", keys }],
     users: [],
+    budgets: [],
     notCarried: notes.list,
   };
 }

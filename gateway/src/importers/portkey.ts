@@ -37,7 +37,7 @@ export function fromPortkey(exported: Loose, { listPrice }: ImportSources): Impo
   notes.add("API keys", "Portkey does not export them; create keys, and send the name of a config as `model`");
   return {
     product: "portkey",
-    ...{ providers: [...providers.values()], models, workspaces: [], users: [] },
+    ...{ providers: [...providers.values()], models, workspaces: [], users: [], budgets: [] },
     notCarried: notes.list,
   };
 }

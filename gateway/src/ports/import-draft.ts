@@ -1,4 +1,5 @@
 import type {
+  BudgetPolicyConfig,
   GroupConfig,
   KeyConfig,
   ModelConfig,
@@ -21,6 +22,8 @@ export interface ImportDraft {
   readonly workspaces: readonly ImportedWorkspace[];
   /** Users of the console and their workspaces. None becomes an administrator. */
   readonly users: readonly ImportedUser[];
+  /** Budget policies of the installation, with names of objects of the draft. */
+  readonly budgets: readonly BudgetPolicyConfig[];
   readonly notCarried: readonly NotCarried[];
 }
 

@@ -30,6 +30,7 @@ const draft: ImportDraft = {
     },
   ],
   users: [{ email: "bo@example.com", workspaces: [{ workspace: "search", role: "member", limits: { rpm: 9 } }] }],
+  budgets: [{ name: "ci-on-a", usd: 3, period: "day", match: { keys: ["search/ci"], models: ["a"] } }],
   notCarried: [],
 };
 
@@ -157,7 +158,7 @@ function objectTests(make: StoreFixtureFactory): void {
       ["plain", "batch", "active", undefined, {}],
     ]);
     const again = await apply(fixture);
-    expect(again).toEqual({ id: null, changes: [], unchanged: 10, skipped: [] });
+    expect(again).toEqual({ id: null, changes: [], unchanged: 11, skipped: [] });
     const entries = database.kysely.selectFrom("audit_log").select("object").where("object", "like", "import %");
     expect(await entries.execute()).toHaveLength(1);
   });
@@ -188,7 +189,7 @@ function objectTests(make: StoreFixtureFactory): void {
     await controlStore.createProvider({ id: "ours", kind: "openai" }, by("anna"));
     await controlStore.createModel({ name: "a", deployments: [{ provider: "ours" }] }, by("anna"));
     const { skipped } = await apply(fixture);
-    expect(skipped.map(({ object }) => object)).toEqual(["model a", "workspace search"]);
+    expect(skipped.map(({ object }) => object)).toEqual(["model a", "workspace search", "budget ci-on-a"]);
     expect((await controlStore.workspaceNamed("search"))?.name).toBe("Ours");
     expect((await controlStore.model("a"))?.deployments[0]?.provider).toBe("ours");
     expect(await controlStore.listKeys(null)).toEqual([]);
@@ -197,7 +198,12 @@ function objectTests(make: StoreFixtureFactory): void {
   test("makes nothing if one object cannot be made", async () => {
     await using fixture = await make();
     const { controlStore } = fixture;
-    const wrong = { ...draft, users: [], workspaces: [{ slug: "search", keys: [{ name: " ", secret: null }] }] };
+    const wrong = {
+      ...draft,
+      users: [],
+      budgets: [],
+      workspaces: [{ slug: "search", keys: [{ name: " ", secret: null }] }],
+    };
     expect(apply(fixture, wrong)).rejects.toThrow("must not be blank");
     await controlStore.createProvider({ id: "litellm-openai", kind: "openai" }, by("anna"));
     expect(apply(fixture)).rejects.toThrow("There is already a provider litellm-openai");
@@ -239,6 +245,7 @@ function objectTests(make: StoreFixtureFactory): void {
     expect((await controlStore.workspaces({ ids: null }, null, 10)).data).toEqual([]);
     expect(await controlStore.listModels()).toEqual([]);
     expect(await controlStore.listProviders()).toEqual([]);
+    expect(await controlStore.budgetPolicies(null)).toEqual([]);
     const second = await apply(fixture);
     expect(second.id).not.toBe(first.id);
     expect(texts(second.changes).length).toBe(texts(first.changes).length);

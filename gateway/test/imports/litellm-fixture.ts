@@ -62,6 +62,12 @@ export function liteLlmRows(upstream: string): Rows {
         rpm_limit: 600,
         tpm_limit: 1_000_000,
         models: ["fast", "claude"],
+        budget_limits: [
+          {
+            ...{ budget_duration: "1h", max_budget: 9, temp_budget_increase: 4 },
+            temp_budget_expiry: "2099-01-01 00:00:00",
+          },
+        ],
         blocked: false,
       },
       {
@@ -85,6 +91,7 @@ export function liteLlmRows(upstream: string): Rows {
         user_id: "u2",
         models: ["gpt-6.1-sol"],
         metadata: { tags: ["env:prod", "beta"] },
+        model_max_budget: { claude: { budget_limit: 2, time_period: "1d" } },
         max_budget: 12.5,
         budget_duration: "30d",
         budget_reset_at: "2099-01-01 00:00:00",

@@ -95,6 +95,7 @@ async function refuseInvalid(draft: ImportDraft): Promise<void> {
         .filter(({ name }, at, all) => all.findIndex((group) => group.name === name) === at),
       keys: keys.map(({ secret: _secret, owner: _owner, spent: _spent, ...key }) => key),
     })),
+    budgets: draft.budgets,
     users: draft.users.map(({ workspaces, ...user }) => ({
       ...user,
       workspaces: workspaces.map(({ spent: _spent, ...place }) => place),

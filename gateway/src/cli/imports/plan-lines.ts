@@ -34,6 +34,11 @@ function detailsOf(draft: ImportDraft): ReadonlyMap<string, string> {
       price === undefined ? "no price" : price_origin === undefined ? "own price" : "price of the price list";
     details.set(`model ${name}`, listed([...places, origin, fallbacks.length > 0 && `then ${fallbacks.join(", ")}`]));
   }
+  for (const { name, usd, period, match = {}, increase } of draft.budgets) {
+    const calls = Object.entries(match).map(([member, names]) => `${member} ${JSON.stringify(names)}`);
+    const more = increase !== undefined && `${increase.usd} USD more until ${increase.until.slice(0, 10)}`;
+    details.set(`budget ${name}`, listed([`${usd} USD/${period}`, ...calls, more]));
+  }
   for (const { slug, groups = [], keys, ...scope } of draft.workspaces) {
     details.set(`workspace ${slug}`, scopeWords(scope));
     for (const group of groups) details.set(`group ${slug}/${group.name}`, scopeWords(group));

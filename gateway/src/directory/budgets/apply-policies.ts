@@ -40,11 +40,11 @@ export async function applyBudgetPolicies(context: ControlWrite, config: ConfigF
 }
 
 /** The ids of the names in `match`. A policy of the installation names groups and keys as `acme/ci`. */
-async function matchOf(
+export async function matchOf(
   connection: Connection,
   { match = {} }: BudgetPolicyConfig,
   workspaceId: string | null,
-  workspaceIds: ReadonlyMap<string, string>,
+  workspaceIds: { get(slug: string): string | undefined },
 ) {
   const problems: { readonly path: Conflict["path"]; readonly message: string }[] = [];
   const resolved: Partial<Record<(typeof namedMembers)[number], string[]>> = {};
@@ -64,7 +64,7 @@ async function idOf(
   member: (typeof namedMembers)[number],
   text: string,
   workspaceId: string | null,
-  workspaceIds: ReadonlyMap<string, string>,
+  workspaceIds: { get(slug: string): string | undefined },
 ): Promise<string | undefined> {
   if (member === "workspaces") return workspaceIds.get(text);
   if (member === "people") return (await findRow(connection, "auth_users", { email: text.toLowerCase() }))?.id;

@@ -9,7 +9,7 @@ import type { Spend } from "./opening-balances.ts";
 
 /** An object that an import made. */
 export interface ImportedObject {
-  readonly kind: "provider" | "model" | "workspace" | "group" | "key" | "user" | "member";
+  readonly kind: "provider" | "model" | "workspace" | "group" | "key" | "user" | "member" | "budget";
   /** The id, or the name if it has none; of a member, `workspace id/user id`. */
   readonly id: string;
   /** What identifies it at the other gateway, so that a second import finds it. */
@@ -82,6 +82,8 @@ async function viewOf(
       return (await findRow(transaction, "groups", { id })) ?? null;
     case "user":
       return userView(await findRow(transaction, "auth_users", { id }));
+    case "budget":
+      return (await findRow(transaction, "budget_policies", { id })) ?? null;
     case "member":
       return await memberView(context, id);
   }

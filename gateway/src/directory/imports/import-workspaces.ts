@@ -110,9 +110,9 @@ async function importKeys(
     transaction,
     wanted.map(({ row }, at) => ({ ...row, path: [at] })),
   );
-  const taken = new Set(problems.map(({ path }) => path[0]));
+  const repeated = new Set(problems.map(({ path }) => path[0]));
   for (const [at, { key, source, row }] of wanted.entries()) {
-    if (taken.has(at)) {
+    if (repeated.has(at)) {
       skip({ object: `key ${workspace.slug}/${key.name}`, reason: "another key already has its secret" });
       continue;
     }
@@ -121,7 +121,7 @@ async function importKeys(
     if (key.spent === undefined) continue;
     charge({ workspaceId: workspace.id, groupId: row.group_id, keyId: row.id, ...owner, usd: key.spent });
   }
-  const rows = wanted.filter((_, at) => !taken.has(at)).map(({ row }) => row);
+  const rows = wanted.filter((_, at) => !repeated.has(at)).map(({ row }) => row);
   await insertRows(context, rules.keyObject(workspace.slug), rows);
   if (rows.length > 0) refuseProblems(await rules.keyCountProblems(transaction, workspace.id));
 }

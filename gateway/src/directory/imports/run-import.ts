@@ -1,6 +1,7 @@
 import type { AuditSource, EntryOfBalance, ImportDraft, ImportResult, NotCarried } from "#ports/index.ts";
 import { auditedWrite, ledgerWriter } from "#storage/tables.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
+import { importBudgets } from "./import-budgets.ts";
 import { importModels, importProviders } from "./import-models.ts";
 import { checksumsOf, earlierObjects, type ImportedObject, type Importing, sourceOf } from "./import-records.ts";
 import { importUsers } from "./import-users.ts";
@@ -55,6 +56,7 @@ async function importAll(context: ControlWrite, draft: ImportDraft, entryOf: Ent
   const workspaces = await importWorkspaces(importing);
   await importUsers(importing, workspaces);
   await workspaces.addKeys();
+  await importBudgets(importing, workspaces);
   const id = made.length === 0 ? null : await record(context, draft, made);
   const balances = id === null ? [] : balancesOf(spends, id, context.at);
   if (balances.length > 0) await ledgerWriter(context.database)(context.transaction, balances.map(entryOf));

@@ -1,6 +1,7 @@
 import { Failure, orNotFound } from "#core/index.ts";
 import type { AuditSource, NotCarried, UndoResult } from "#ports/index.ts";
 import { auditedWrite, removeRows } from "#storage/tables.ts";
+import { leaveBudgetPolicies, removeBudgetPolicy } from "../budgets/policies.ts";
 import { guardrailsByModel, leaveGuardrails } from "../guardrails/guardrails.ts";
 import { keyObject } from "../keys/key-rules.ts";
 import { deleteMember } from "../people/members.ts";
@@ -25,7 +26,7 @@ export async function undoImport(options: ControlDirectory, id: string, auditSou
     if (row.undone_at !== null) throw new Failure("conflict", `The import ${id} was undone already.`);
     const remaining: NotCarried[] = [];
     const unchanged = await unchangedObjects(context, objectsOf(row), remaining);
-    for (const kind of ["key", "member", "user", "group", "workspace", "model", "provider"] as const) {
+    for (const kind of ["budget", "key", "member", "user", "group", "workspace", "model", "provider"] as const) {
       const objects = unchanged.filter((object) => object.kind === kind);
       if (kind === "model") await releaseFallbacks(context, objects);
       for (const object of objects) {
@@ -64,6 +65,7 @@ const removals: Readonly<Record<ImportedObject["kind"], (context: ControlWrite, 
   provider: removeProvider,
   model: removeModel,
   workspace: removeWorkspace,
+  budget: (context, id) => removeBudgetPolicy(context, null, id),
   user: (context, id) => removeUser(context, id, null),
   async group(context, id) {
     const row = await findRow(context.transaction, "groups", { id });
@@ -74,6 +76,7 @@ const removals: Readonly<Record<ImportedObject["kind"], (context: ControlWrite, 
     if (row === undefined) return;
     const workspace = await workspaceOf(context.transaction, row.workspace_id);
     await leaveGuardrails(context, workspace, [id]);
+    await leaveBudgetPolicies(context, workspace, [id]);
     await removeRows(context, keyObject(workspace.slug), [row]);
   },
   async member(context, id) {
@@ -86,6 +89,8 @@ const removals: Readonly<Record<ImportedObject["kind"], (context: ControlWrite, 
 async function needOf({ transaction }: ControlWrite, { kind, id }: ImportedObject): Promise<string | null> {
   const [workspace_id = "", user_id = ""] = id.split("/");
   switch (kind) {
+    case "budget":
+      return null;
     case "key":
       return (await findRow(transaction, "tasks", { key_id: id, final: 0 })) === undefined
         ? null

@@ -34,6 +34,7 @@ export function fromBifrost(input: BifrostInput): ImportDraft {
     ...{ providers: accounts.providers, models },
     workspaces: workspacesOf(reading),
     users: [],
+    budgets: [],
     notCarried: notes.list,
   };
 }

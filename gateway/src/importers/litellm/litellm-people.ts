@@ -5,12 +5,14 @@ import { emailIn } from "../emails.ts";
 import { flagIn, isPresent, type Loose, numberIn, objectIn, rowsIn, textIn, textsIn, timeIn } from "../loose.ts";
 import { lineOf, slugOf, UniqueNames } from "../names.ts";
 import type { Notes } from "../notes.ts";
+import type { ImportedNames } from "./litellm-budgets.ts";
 import type { LiteLlmTables } from "./litellm-input.ts";
 import { tagsOf } from "./litellm-tags.ts";
 
 interface People {
   readonly workspaces: readonly ImportedWorkspace[];
   readonly users: readonly ImportedUser[];
+  readonly names: ImportedNames;
 }
 
 /** A user, while workspaces are added. */
@@ -27,6 +29,7 @@ interface Directory {
   /** Names of models by access group. */
   readonly accessGroups: ReadonlyMap<string, readonly string[]>;
   readonly budgets: ReadonlyMap<string, Loose>;
+  readonly names: { readonly teams: Map<string, string>; readonly keys: Map<string, string> };
   /** Addresses by the id of the user. */
   readonly emails: ReadonlyMap<string, string>;
 }
@@ -35,11 +38,11 @@ interface Directory {
  * A team becomes a workspace: both have members with roles, limits of single members, and keys that others do not see. Keys without a team
  * go to one more workspace, where the limits of a user become limits of the member.
  */
-export function peopleOf(given: Omit<Directory, "budgets" | "emails">): People {
+export function peopleOf(given: Omit<Directory, "budgets" | "emails" | "names">): People {
   const { tables, notes } = given;
   const budgets = new Map(tables.BudgetTable.map((row) => [textIn(row, "budget_id") ?? "", row]));
   const emails = new Map(tables.UserTable.flatMap((row) => emailOf(row, notes)));
-  const directory: Directory = { ...given, budgets, emails };
+  const directory: Directory = { ...given, budgets, emails, names: { teams: new Map(), keys: new Map() } };
   const keysByTeam = Map.groupBy(tables.VerificationToken, (row) => textIn(row, "team_id") ?? "");
   keysByTeam.delete(dashboardTeam);
   const users = new Map<string, User>();
@@ -54,6 +57,7 @@ export function peopleOf(given: Omit<Directory, "budgets" | "emails">): People {
   const workspaces: ImportedWorkspace[] = tables.TeamTable.map((team) => {
     const id = textIn(team, "team_id") ?? "";
     const slug = slugs.take(slugOf(textIn(team, "team_alias") ?? id, `team-${id.slice(0, 8)}`));
+    directory.names.teams.set(id, slug);
     addMembers(directory, team, slug, users);
     return workspaceOf(directory, team, slug, keysByTeam.get(id) ?? []);
   });
@@ -68,7 +72,7 @@ export function peopleOf(given: Omit<Directory, "budgets" | "emails">): People {
       keys: keysOf(directory, personal, slug, personalFields),
     });
   }
-  return { workspaces, users: [...users.values()] };
+  return { workspaces, users: [...users.values()], names: directory.names };
 }
 
 /** Sessions of LiteLLM's own console. */
@@ -96,15 +100,6 @@ function workspaceOf(directory: Directory, team: Loose, slug: string, keys: read
   const models =
     grantOf(directory, textsIn(team, "models")) ?? grantOf(directory, textsIn(organization ?? {}, "models"));
   noteLost(directory, team, label, teamFields);
-  if (
-    organization !== undefined &&
-    isPresent(directory.budgets.get(textIn(organization, "budget_id") ?? "")?.["max_budget"])
-  ) {
-    directory.notes.add(
-      label,
-      `the budget of the organization ${textIn(organization, "organization_alias")} is not imported`,
-    );
-  }
   return {
     slug,
     name: lineOf(textIn(team, "team_alias") ?? slug),
@@ -174,6 +169,7 @@ function keysOf(
       return [];
     }
     noteLost(directory, row, label, fields);
+    directory.names.keys.set(digest, `${slug}/${name}`);
     const owner = directory.emails.get(textIn(row, "user_id") ?? "");
     const models = grantOf(directory, textsIn(row, "models"));
     return [
@@ -247,14 +243,7 @@ const budgetFields = [
 ] as const;
 
 /** Fields without a counterpart. */
-const commonFields = [
-  "budget_limits",
-  "model_max_budget",
-  "router_settings",
-  "policies",
-  "access_group_ids",
-  "object_permission_id",
-] as const;
+const commonFields = ["router_settings", "policies", "access_group_ids", "object_permission_id"] as const;
 const teamFields = commonFields;
 const teamKeyFields = [
   ...commonFields,

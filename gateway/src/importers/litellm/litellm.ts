@@ -4,6 +4,7 @@ import { Accounts } from "../accounts.ts";
 import { isPresent, type Loose, objectIn, textIn, textsIn } from "../loose.ts";
 import { Notes } from "../notes.ts";
 import { liteLlmCipher } from "./cipher.ts";
+import { budgetsOf } from "./litellm-budgets.ts";
 import { deploymentsOf, type LiteLlmInput, sectionsOf, variablesOf } from "./litellm-input.ts";
 import { addAlias, modelsOf } from "./litellm-models.ts";
 import { peopleOf } from "./litellm-people.ts";
@@ -27,7 +28,8 @@ export function fromLiteLlm(input: LiteLlmInput): {
   }
   const { tables, now } = input;
   const timeZone = timeZoneOf(sections.litellm, notes);
-  const people = peopleOf({ tables, now, notes, timeZone, accessGroups: groups });
+  const { names, ...people } = peopleOf({ tables, now, notes, timeZone, accessGroups: groups });
+  const budgets = budgetsOf(tables, names, notes, now);
   addAliases(input, models, notes);
   noteSections(input, sections, notes);
   return {
@@ -36,6 +38,7 @@ export function fromLiteLlm(input: LiteLlmInput): {
       providers: accounts.providers,
       models,
       ...people,
+      budgets,
       notCarried: notes.list,
     },
     variables,
@@ -97,9 +100,6 @@ function noteSections(
   ] as const) {
     for (const field of fields)
       if (isPresent(section[field])) notes.add(field, "the setting has no counterpart, or must be set by hand");
-  }
-  for (const row of tables.TagTable) {
-    if (isPresent(row["budget_id"])) notes.add(`tag ${textIn(row, "tag_name")}`, "its budget is not imported");
   }
   for (const row of tables.EndUserTable) {
     if (isPresent(row["budget_id"]) || row["blocked"] === true)

@@ -48,6 +48,7 @@ export function fromNewApi(input: NewApiInput): ImportDraft {
     models,
     workspaces: [{ slug, name: "new-api", groups: drafted, keys }],
     users: members,
+    budgets: [],
     notCarried: notes.list,
   };
 }
