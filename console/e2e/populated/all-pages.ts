@@ -39,6 +39,7 @@ export const allPages: readonly ConsolePage[] = [
   { name: "bill", path: () => "/console/bill" },
   { name: "files", path: () => `/console/files?${acme}` },
   { name: "limits", path: () => `/console/limits?${acme}` },
+  { name: "budget-policy-new", path: () => `/console/limits?${acme}&budget=new` },
   { name: "guardrails", path: () => `/console/guardrails?${acme}` },
   { name: "guardrails-of-the-installation", path: () => "/console/guardrails?workspace=-" },
   { name: "guardrail-new", path: () => `/console/guardrails?${acme}&guardrail=new` },

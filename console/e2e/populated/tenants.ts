@@ -57,6 +57,7 @@ export async function addTenants({ call }: SignedInUser, url: string): Promise<T
   const keys = await addKeys(call);
   await addAlerts(call);
   await addGuardrails(call);
+  await addBudgetPolicies(call);
   const { data } = await call("members.list", { params: acme });
   const keyRequest = await addKeyRequests(await signInAs(url, people.viewer));
   return { ...keys, keyRequest, people: Object.fromEntries(data.map(({ email, id }) => [email, id])) };
@@ -135,6 +136,21 @@ async function addAlerts(call: SignedInUser["call"]): Promise<void> {
   const late = { ...send, name: "Slow answers", enabled: false, channels: [], quiet_hours };
   const condition = { kind: "latency", ms: 20_000, minutes: 15, min_requests: 20 } as const;
   await call("alertRules.create", { params, body: { ...late, condition } });
+}
+
+async function addBudgetPolicies(call: SignedInUser["call"]): Promise<void> {
+  const acme = { workspace: "acme" };
+  await call("budgets.create", {
+    params: acme,
+    body: {
+      ...{ name: "per-team", usd: 20, period: "day", time_zone: "Europe/Berlin", split_by: "tag:team" },
+      increase: { usd: 10, until: "2099-01-01T00:00:00Z", reason: "launch" },
+    },
+  });
+  await call("budgets.create", {
+    params: acme,
+    body: { name: "costly-models", usd: 2, period: "week", rolling: true, match: { models: ["gpt-*"] } },
+  });
 }
 
 async function addGuardrails(call: SignedInUser["call"]): Promise<void> {

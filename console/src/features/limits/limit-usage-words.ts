@@ -22,7 +22,12 @@ const kinds = {
 };
 
 /** `Requests per minute`, `Budget, monthly`, `Budget, monthly (Europe/Berlin)` */
-export function kindWords({ kind, period, rolling, time_zone: zone }: LimitUsageRow): string {
+export function kindWords({
+  kind,
+  period,
+  rolling,
+  time_zone: zone,
+}: Pick<LimitUsageRow, "kind" | "period" | "rolling" | "time_zone">): string {
   if (kind !== "budget") return kinds[kind];
   if (rolling && period !== null && period !== "total") return rollingBudgets[period];
   const words = budgetPeriods[period ?? "total"];

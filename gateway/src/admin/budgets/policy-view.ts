@@ -48,15 +48,14 @@ export async function policyView(
     workspace: workspaceId === null || workspace === null ? null : { id: workspace.id, slug: workspace.slug },
     budget: configOfBudget(budget),
     match: own as ConsoleBudgetPolicy["match"],
-    ...(total === undefined ? noUsage(budget, sources.clock.now()) : usageView(total)),
+    ...(total === undefined ? noUsage : usageView(total)),
+    // The policies of calls may be a moment older.
+    limit: nanoToUsd(budgetAmount(budget, sources.clock.now())),
     counters,
   };
 }
 
-function noUsage(budget: BudgetPolicy["budget"], now: number) {
-  const limit = nanoToUsd(budgetAmount(budget, now));
-  return { limit, used: null, held: null, exhausted: false, resets_at: null };
-}
+const noUsage = { used: null, held: null, exhausted: false, resets_at: null };
 
 function usageView(usage: ScopeLimitUsage) {
   const { limit, used, held, resetsAt } = usage;

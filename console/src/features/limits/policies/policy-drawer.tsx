@@ -1,0 +1,80 @@
+import { Fieldset, Stack, Switch, TextInput } from "@mantine/core";
+import { type ConsoleBudgetPolicy, everyWorkspace } from "@sluice/contract";
+import { useState } from "react";
+import { useAct } from "../../../api/use-act.ts";
+import { BudgetForm } from "../../../components/budget-form.tsx";
+import { FormDrawer, wrongField } from "../../../components/form-drawer.tsx";
+import { ManagedByFileNote } from "../../../components/managed-by-file.tsx";
+import { t } from "../../../language/areas/limits.ts";
+import {
+  emptyPolicy,
+  type PolicyDraft,
+  policyBlockedBy,
+  policyBodyOf,
+  policyChangeOf,
+  policyDraftOf,
+} from "./policy-draft.ts";
+import { IncreaseFields, MatchFields, OverField, SplitField } from "./policy-fields.tsx";
+
+interface PolicyDrawerProps {
+  /** null: a new one. */
+  readonly policy: ConsoleBudgetPolicy | null;
+  /** A slug; null: the installation. */
+  readonly workspace: string | null;
+  readonly onClose: () => void;
+}
+
+/** Creates, changes or shows a budget policy. */
+export function PolicyDrawer({ policy, workspace, onClose }: PolicyDrawerProps) {
+  const [draft, setDraft] = useState<PolicyDraft>(() => (policy === null ? emptyPolicy : policyDraftOf(policy)));
+  const change = (changes: Partial<PolicyDraft>) => setDraft((before) => ({ ...before, ...changes }));
+  const settings = { inline: true, invalidates: ["budgets.list"] as const, onDone: onClose };
+  const create = useAct("budgets.create", { ...settings, done: t("limits.policy.created") });
+  const update = useAct("budgets.update", { ...settings, done: t("limits.policy.saved") });
+  const act = policy === null ? create : update;
+  const locked = policy !== null && policy.managed_by !== "console";
+  const place = workspace ?? everyWorkspace;
+  const submit = () => {
+    if (policy === null) create.mutate({ params: { workspace: place }, body: policyBodyOf(draft) });
+    else update.mutate({ params: { workspace: place, budget: policy.id }, body: policyChangeOf(draft) });
+  };
+  return (
+    <FormDrawer
+      opened
+      title={policy === null ? t("limits.policy.create") : t("limits.policy.editOf", { name: policy.name })}
+      verb={policy === null ? t("limits.policy.create") : t("limits.policy.save")}
+      onClose={onClose}
+      onSubmit={submit}
+      saving={act.isPending}
+      problem={act.error}
+      blocked={policyBlockedBy(draft)}
+      locked={locked}
+    >
+      {policy !== null && <ManagedByFileNote by={policy.managed_by} />}
+      <Fieldset variant="unstyled" disabled={locked}>
+        <Stack gap="md">
+          <TextInput
+            label={t("limits.policy.name")}
+            description={t("limits.policy.nameHelp")}
+            required
+            maxLength={63}
+            spellCheck={false}
+            value={draft.name}
+            error={wrongField(act.error, "name")}
+            onChange={(event) => change({ name: event.currentTarget.value })}
+          />
+          <BudgetForm value={draft.budget} onChange={(budget) => change({ budget })} disabled={locked} />
+          <SplitField draft={draft} onChange={change} />
+          <MatchFields draft={draft} onChange={change} workspace={workspace} />
+          <OverField draft={draft} onChange={change} />
+          <IncreaseFields draft={draft} onChange={change} />
+          <Switch
+            label={t("limits.policy.enabled")}
+            checked={draft.enabled}
+            onChange={(event) => change({ enabled: event.currentTarget.checked })}
+          />
+        </Stack>
+      </Fieldset>
+    </FormDrawer>
+  );
+}

@@ -1,0 +1,105 @@
+import { expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import type { ConsoleBudgetPolicy } from "@sluice/contract";
+import { createMemoryCounter } from "#coordination/index.ts";
+import type { ConfigSnapshot } from "#core/index.ts";
+import { Admission } from "#limits/index.ts";
+import { createReportStore } from "#storage/index.ts";
+import { silentObserver } from "../conformance/store-fixture.ts";
+import { openConsoleFixture } from "../console-fixture.ts";
+
+const params = { workspace: "acme" };
+const budget = { usd: 5, period: "month" } as const;
+
+/** With the real reports thread. */
+async function openPolicies() {
+  let close = async (): Promise<void> => undefined;
+  const policies = { current: (): ConfigSnapshot["budgetPolicies"] => [] };
+  const fixture = await openConsoleFixture((gateway) => {
+    const reports = createReportStore({ ...gateway, observer: silentObserver });
+    close = () => reports.close();
+    const { clock } = gateway;
+    const spending = { reports, settled: async () => undefined, observer: silentObserver };
+    const admission = new Admission({
+      ...{ counter: createMemoryCounter({ clock }), clock, spending },
+      policies: () => policies.current(),
+    });
+    return { admission, reports, randomBytes, changesSeen: async () => undefined };
+  });
+  return {
+    ...fixture,
+    async [Symbol.asyncDispose]() {
+      await close();
+      await fixture[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test("admins own the policies of their workspace, and administrators those of the installation", async () => {
+  await using fixture = await openPolicies();
+  const { call, acme, other } = fixture;
+  const own = await call("admin", "budgets.create", {
+    params,
+    body: { name: "teams", ...budget, split_by: "tag:team" },
+  });
+  expect(own.status).toBe(201);
+  expect(own.body).toMatchObject({ name: "teams", workspace: { id: acme.id }, budget, split_by: "tag:team", limit: 5 });
+  const everywhere = { params: { workspace: "-" } };
+  const shared = { name: "shared", ...budget, match: { workspaces: [acme.id, other.id] } };
+  expect((await call("admin", "budgets.create", { ...everywhere, body: shared })).status).toBeGreaterThanOrEqual(403);
+  const installed = await call("administrator", "budgets.create", { ...everywhere, body: shared });
+  expect(installed.body).toMatchObject({ workspace: null, match: { workspaces: [acme.id, other.id] } });
+  const listed = (await call("viewer", "budgets.list", { params })).body.data as ConsoleBudgetPolicy[];
+  // What it shares with other workspaces is not visible here.
+  expect(listed.map(({ name, inherited, match, used }) => [name, inherited, match, used])).toEqual([
+    ["shared", true, { workspaces: [acme.id] }, null],
+    ["teams", false, {}, null],
+  ]);
+  const theirs = { workspace: "other", budget: own.body.id };
+  expect((await call("stranger", "budgets.update", { params: theirs, body: { usd: 1 } })).status).toBe(404);
+  expect((await call("viewer", "budgets.create", { params, body: { name: "no", ...budget } })).status).toBe(403);
+  const inherited = { ...params, budget: installed.body.id };
+  expect((await call("admin", "budgets.remove", { params: inherited })).status).toBe(404);
+});
+
+test("refuses what does not exist, belongs to another workspace or contradicts itself", async () => {
+  await using fixture = await openPolicies();
+  const { call, other } = fixture;
+  const refused = async (body: object) => {
+    const { status, body: answer } = await call("admin", "budgets.create", {
+      params,
+      body: { name: "p", ...budget, ...body } as never,
+    });
+    return [status, answer.error?.param ?? answer.param];
+  };
+  expect(await refused({ match: { workspaces: [other.id] } })).toEqual([400, "match.workspaces"]);
+  expect(await refused({ match: { groups: ["grp_none"] } })).toEqual([400, "match.groups.0"]);
+  expect(await refused({ over: { fallback: "none" } })).toEqual([400, "over.fallback"]);
+  expect((await refused({ rolling: true, period: "total" }))[0]).toBe(400);
+  expect((await refused({ rolling: true, time_zone: "Europe/Berlin" }))[0]).toBe(400);
+  expect((await refused({ time_zone: "Europe/Nowhere" }))[0]).toBe(400);
+  expect((await refused({ match: { keys: [] } }))[0]).toBe(400);
+});
+
+test("a change is audited, and a null removes the increase, the time zone and the split", async () => {
+  await using fixture = await openPolicies();
+  const { call } = fixture;
+  const increase = { usd: 2, until: "2099-01-01T00:00:00Z", reason: "launch" };
+  const body = { name: "p", ...budget, time_zone: "Europe/Berlin", split_by: "key", increase } as const;
+  const { body: created } = await call("admin", "budgets.create", { params, body });
+  expect(created).toMatchObject({ limit: 7, budget: { increase: { usd: 2, reason: "launch" } } });
+  const one = { params: { ...params, budget: created.id } };
+  const changed = await call("admin", "budgets.update", {
+    ...one,
+    body: { increase: null, time_zone: null, split_by: null, usd: 6 },
+  });
+  expect(changed.body).toMatchObject({ limit: 6, split_by: null, budget: { usd: 6, period: "month" } });
+  expect(changed.body.budget).not.toHaveProperty("increase");
+  expect(changed.body.budget).not.toHaveProperty("time_zone");
+  const audit = await call("administrator", "audit.list", { params: { workspace: "acme" }, query: {} } as never);
+  const objects = (audit.body.data as { object: string; action: string }[]).map(
+    ({ object, action }) => `${action} ${object}`,
+  );
+  expect(objects.filter((text) => text.endsWith("budget acme/p"))).toHaveLength(2);
+  expect((await call("admin", "budgets.remove", one)).status).toBe(200);
+});
