@@ -35,7 +35,7 @@ async function openPolicies() {
   };
 }
 
-test("admins own the policies of their workspace, and administrators those of the installation", async () => {
+test("admins own the policies of their workspace, administrators the installation's", async () => {
   await using fixture = await openPolicies();
   const { call, acme, other } = fixture;
   const own = await call("admin", "budgets.create", {

@@ -67,7 +67,7 @@ export const limits = {
     tagsHelp: "As team=search. Several values of one tag: any of them.",
     alsoNamed: "{count, plural, one {It also names # key or person.} other {It also names # keys and people.}}",
     split: "Amount",
-    splitNone: "One amount for all of them",
+    splitNone: "One amount for all requests",
     splitBy: {
       key: "For each key",
       person: "For each person",
