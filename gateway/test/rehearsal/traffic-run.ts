@@ -1,5 +1,13 @@
 import { createMemoryCounter } from "#coordination/index.ts";
-import { type ConfigSnapshot, type LedgerEntry, type Principal, personOf, scopesOf } from "#core/index.ts";
+import {
+  type ConfigSnapshot,
+  type LedgerEntry,
+  type Principal,
+  personOf,
+  policiesOf,
+  policyCaller,
+  scopesOf,
+} from "#core/index.ts";
 import { callableModels } from "#identity/index.ts";
 import { Admission } from "#limits/index.ts";
 import type { AnswerBody, OutboundAnswer, OutboundRequest } from "#ports/index.ts";
@@ -48,7 +56,8 @@ export async function runTraffic(
   const ids = { next: (prefix: string) => `${prefix}${String(++count).padStart(6, "0")}` };
   const journal = new JournalInMemory();
   const faults: string[] = [];
-  const admission = new Admission({ counter: createMemoryCounter({ clock }), clock });
+  const policies = () => configSnapshot.budgetPolicies;
+  const admission = new Admission({ counter: createMemoryCounter({ clock }), clock, policies });
   const byNumber = new Map(calls.map((call) => [call.number, call]));
   const transport = transportOf(async (request) => {
     const call = byNumber.get(numberIn(request));
@@ -125,15 +134,18 @@ const protocol = {
 } as const;
 
 /** By the key's name. */
-async function principals({ workspaces, groups }: ConfigSnapshot, database: Database) {
+async function principals(configSnapshot: ConfigSnapshot, database: Database) {
+  const { workspaces, groups } = configSnapshot;
   const found = new Map<string, Principal>();
   for (const row of await callerKeys(database.kysely).execute()) {
     const key = keyOf(row);
     const workspace = workspaces.get(key.workspaceId);
     const group = groups.get(key.groupId);
     if (workspace === undefined || group === undefined) continue;
+    const caller = { key, group, workspace, person: personOf(key) };
+    const policies = policiesOf(configSnapshot.budgetPolicies, policyCaller(caller));
     const scopes = scopesOf(workspace, group, key);
-    found.set(key.name, { key, group, workspace, person: personOf(key), scopes });
+    found.set(key.name, { ...caller, scopes, ...(policies === undefined ? {} : { policies }) });
   }
   return found;
 }

@@ -123,11 +123,15 @@ const noProgress = { entries: 0, progress: 0, isOver: false };
 function orderOf(
   changes: RehearsedChanges,
   span: Pick<RehearsalOrder, "from" | "to" | "workspaceIds">,
-  { workspaces, groups, models: current }: ConfigSnapshot,
+  { workspaces, groups, models: current, budgetPolicies }: ConfigSnapshot,
 ): RehearsalOrder {
   const { models, routes } = changes;
   const bare = { models: bareModels(models), routes: bareModels(routes) };
-  return { ...span, changes: { ...changes, ...bare }, config: { workspaces, groups, models: bareModels(current) } };
+  return {
+    ...span,
+    changes: { ...changes, ...bare },
+    config: { workspaces, groups, models: bareModels(current), budgetPolicies },
+  };
 }
 
 function bareModels(models: ReadonlyMap<string, Model>): ReadonlyMap<string, Model> {

@@ -1,9 +1,12 @@
 import {
   type ApiKey,
+  type BudgetPolicy,
   type Group,
   type Principal,
   personOf,
   personScopeId,
+  policiesOf,
+  policyCaller,
   scopesOf,
   type Workspace,
 } from "#core/index.ts";
@@ -26,6 +29,7 @@ interface CallersOptions {
   readonly workspaces: ReadonlyMap<string, Workspace>;
   readonly groups: ReadonlyMap<string, Group>;
   readonly changes: RehearsedChanges;
+  readonly policies: readonly BudgetPolicy[];
 }
 
 /** Callers by their keys, which are read from the database when they are first met. */
@@ -92,7 +96,9 @@ export class Callers {
     const after = changedKey(limited, changes.keys.get(key.id), personChange);
     this.#noteChanges(key, after);
     const scopes = scopesOf(workspace, group, after);
-    const principal: Principal = Object.freeze({ key: after, group, workspace, person, scopes });
+    const caller = { key: after, group, workspace, person };
+    const policies = policiesOf(this.#options.policies, policyCaller(caller));
+    const principal: Principal = Object.freeze({ ...caller, scopes, ...(policies === undefined ? {} : { policies }) });
     const granted = new Map<string, Refusal | null>();
     const denied = (model: string): Refusal | null => {
       const found = granted.get(model);
@@ -119,7 +125,10 @@ export class Callers {
       ...{ id: keyId, name: keyId, workspaceId, groupId, prefix: "", lastFour: "", models: null, passThrough: [] },
       ...{ scope, allowedIps: null, enabled: true, expiresAt: null, createdAt: 0, tags: {}, capture: "none" as const },
     };
-    const principal = { key, group, workspace, person: personId, scopes: scopesOf(workspace, group, key) };
+    const caller = { key, group, workspace, person: personId };
+    const policies = policiesOf(this.#options.policies, policyCaller(caller));
+    const scopes = scopesOf(workspace, group, key);
+    const principal = { ...caller, scopes, ...(policies === undefined ? {} : { policies }) };
     return { principal, isDeleted: true, deniedBy: () => null };
   }
 

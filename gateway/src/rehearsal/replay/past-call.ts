@@ -19,6 +19,8 @@ export class PastCall {
   /** Where it would have gone instead; null: as recorded. */
   route: Route | null = null;
   move: Move | null = null;
+  /** Models that used-up budgets have named. */
+  substitutes = 0;
   /** Attempts that have not ended. */
   running = 0;
   /** Used by the attempts that ended. */

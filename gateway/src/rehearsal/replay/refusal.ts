@@ -1,5 +1,5 @@
 import type { rehearsedLimits } from "@sluice/contract/console";
-import { asFailure, type LimitScope } from "#core/index.ts";
+import { asFailure, type LimitScope, type Principal } from "#core/index.ts";
 
 export type RehearsedLimit = (typeof rehearsedLimits)[number];
 
@@ -11,12 +11,14 @@ export interface Refusal {
   readonly limit: RehearsedLimit;
 }
 
-/** The limit that admission names in its failure. Throws everything else. `scopes`: of the caller. */
-export function refusalOf(thrown: unknown, scopes: readonly LimitScope[]): Refusal {
+/** The limit that admission names in its failure. Throws everything else. */
+export function refusalOf(thrown: unknown, { scopes, policies = [] }: Pick<Principal, "scopes" | "policies">): Refusal {
   const { reachedLimit: reached } = asFailure(thrown);
   if (reached === undefined) throw thrown;
   const { scope, scopeId, kind } = reached;
-  const label = scopes.find(({ id }) => id === scopeId)?.label ?? `${scope} ${scopeId}`;
+  const policy = scope === "policy" ? policies.find(({ id }) => scopeId.startsWith(`${id}~`)) : undefined;
+  const named = policy === undefined ? undefined : `budget ${policy.name}`;
+  const label = named ?? scopes.find(({ id }) => id === scopeId)?.label ?? `${scope} ${scopeId}`;
   return { scope, scopeId, label, limit: kind };
 }
 

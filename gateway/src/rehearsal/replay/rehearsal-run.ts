@@ -1,6 +1,6 @@
 import type { RehearsalResult } from "@sluice/contract/console";
 import { createMemoryCounter } from "#coordination/index.ts";
-import type { ConfigSnapshot } from "#core/index.ts";
+import type { BudgetPolicy, ConfigSnapshot } from "#core/index.ts";
 import { Admission } from "#limits/index.ts";
 import { type Database, hourMs, pastEntries, prunedBefore } from "#storage/in-thread.ts";
 import type { RehearsedChanges } from "../change/rehearsed-changes.ts";
@@ -23,7 +23,7 @@ export interface RehearsalOrder {
   readonly workspaceIds: readonly string[] | null;
   readonly changes: RehearsedChanges;
   /** The current configuration. */
-  readonly config: Pick<ConfigSnapshot, "workspaces" | "groups" | "models">;
+  readonly config: Pick<ConfigSnapshot, "workspaces" | "groups" | "models" | "budgetPolicies">;
 }
 
 export interface RehearsalProgress {
@@ -57,12 +57,14 @@ export class RehearsalRun {
     this.#order = order;
     this.#startMs = Math.max(0, Math.floor((order.from - warmUpMs) / hourMs) * hourMs);
     const clock = new ReplayClock(this.#startMs);
-    this.#callers = new Callers({ ...order.config, changes: order.changes });
+    const policies = countablePolicies(order);
+    this.#callers = new Callers({ ...order.config, changes: order.changes, policies });
     this.#repricing = new Repricing(order.changes.prices, order.changes.models.values());
     this.#tally = new RehearsalTally(this.#callers.changedRules);
     this.#admission = new Admission({
       counter: createMemoryCounter({ clock, keepsBudgets: true }),
       clock,
+      policies: () => policies,
       spending: spentBefore(database, this.#startMs),
     });
     this.#rerouting = new Rerouting(order.changes.models, order.changes.routes, clock);
@@ -101,4 +103,13 @@ export class RehearsalRun {
     this.#admission.close();
     return await namedResult(reading, this.#tally.result());
   }
+}
+
+/** Without policies that also count calls of workspaces that are not read. */
+function countablePolicies({ workspaceIds, config: { budgetPolicies } }: RehearsalOrder): readonly BudgetPolicy[] {
+  if (workspaceIds === null) return budgetPolicies;
+  return budgetPolicies.filter(({ workspaceId, match: { workspaces = [] } }) => {
+    const counted = workspaceId === null ? workspaces : [workspaceId];
+    return counted.length > 0 && counted.every((id) => workspaceIds.includes(id));
+  });
 }

@@ -97,10 +97,9 @@ export class Replay {
   }
 
   /** A promise only where admission has one: at the first use of a budget, and for refusals. */
-  #begin(call: PastCall): Promise<void> | null {
-    const { admission, tally, rerouting } = this.#options;
+  #begin(call: PastCall): Waiting {
+    const { tally, rerouting } = this.#options;
     const { first, caller } = call;
-    const { principal } = caller;
     tally.began(call);
     if (call.isCounted && caller.isDeleted) tally.unknown("keys_deleted");
     const routing = caller.deniedBy(first.requestedModel) ?? rerouting.of(call);
@@ -109,24 +108,60 @@ export class Replay {
       return null;
     }
     if (routing !== "recorded") call.route = routing;
-    const refused = (thrown: unknown): void => this.#refuse(call, refusalOf(thrown, principal.scopes));
-    try {
-      const permit = admission.admit(principal, this.#estimateOf(call), first.requestId);
-      const admit = (granted: Permit): void => {
-        if (call.route !== null) tally.moved(call, call.route);
-        this.#admit(call, granted);
-      };
-      if (permit instanceof Promise) return permit.then(admit, refused);
-      admit(permit);
-    } catch (thrown) {
-      refused(thrown);
-    }
-    return null;
+    return this.#ask(call);
   }
 
-  #admit(call: PastCall, permit: Permit): void {
+  #ask(call: PastCall): Waiting {
+    const { admission } = this.#options;
+    const { first, caller } = call;
+    try {
+      const permit = admission.admit(caller.principal, this.#estimateOf(call), first.requestId);
+      if (!(permit instanceof Promise)) return this.#enter(call, permit);
+      return permit.then(
+        (granted) => this.#enter(call, granted),
+        (thrown: unknown) => this.#refusedBy(call, thrown),
+      );
+    } catch (thrown) {
+      return this.#refusedBy(call, thrown);
+    }
+  }
+
+  /** Holds money on the budget policies of the first attempt's model and provider. */
+  #enter(call: PastCall, permit: Permit): Waiting {
+    const { principal } = call.caller;
+    if (principal.policies === undefined) return this.#admit(call, permit);
+    const refused = (thrown: unknown): Waiting => {
+      permit.release();
+      return this.#refusedBy(call, thrown);
+    };
+    try {
+      const place = { ...placeOf(call, call.first), tags: call.first.tags };
+      const waits = this.#options.admission.enter(permit, principal, place, this.#estimateOf(call));
+      if (waits === undefined) return this.#admit(call, permit);
+      return waits.then(() => this.#admit(call, permit), refused);
+    } catch (thrown) {
+      return refused(thrown);
+    }
+  }
+
+  /** A used-up budget may name a model that serves the call instead. */
+  #refusedBy(call: PastCall, thrown: unknown): Waiting {
+    const { principal } = call.caller;
+    const substitute = call.substitutes < substitutesMax ? this.#options.rerouting.substitute(call, thrown) : null;
+    if (substitute === null) {
+      this.#refuse(call, refusalOf(thrown, principal));
+      return null;
+    }
+    call.substitutes++;
+    call.route = substitute;
+    return this.#ask(call);
+  }
+
+  #admit(call: PastCall, permit: Permit): null {
+    if (call.route !== null) this.#options.tally.moved(call, call.route);
     call.permit = permit;
     for (const entry of call.attempts) this.#addAttempt(call, entry);
+    return null;
   }
 
   #refuse(call: PastCall, refusal: Refusal): void {
@@ -161,6 +196,7 @@ export class Replay {
         ...{ attemptId: entry.attemptId, at: entry.at, costNanoUsd: cost },
         ...{ workspaceId: workspace.id, groupId: group.id, keyId: key.id },
         ...(person === null ? {} : { personId: person }),
+        ...{ ...placeOf(call, entry), tags: entry.tags },
       });
       tally.cost(call, entry, cost);
       if (call.running === 0) permit.settle(call.tokens);
@@ -189,6 +225,7 @@ export class Replay {
     const { first } = call;
     return {
       tokens: first.tokens,
+      call: { model: call.route?.model.name ?? first.requestedModel, tags: first.tags },
       isFree: onlyCounts(first.endpoint as EndpointId),
       money: () => this.#moneyOf(call),
     };
@@ -205,6 +242,16 @@ export class Replay {
     return { most, least: Math.min(most, costAtMost(prices, { input, output: bounds.budgetOutputTokensMin })) };
   }
 }
+
+/** null: there is nothing to wait for. */
+type Waiting = Promise<unknown> | null;
+
+function placeOf({ route }: PastCall, { model, provider }: PastEntry) {
+  return route === null ? { model, provider } : { model: route.model.name, provider: route.deployment.provider.id };
+}
+
+/** As for live calls. */
+const substitutesMax = 3;
 
 /** A later attempt begins within this time after the end of the one before. */
 const laterAttemptsMs = bounds.retryAfterMsMax + bounds.backoffMsMax + 3_000;

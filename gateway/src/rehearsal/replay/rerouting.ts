@@ -61,6 +61,18 @@ export class Rerouting {
     return offers(granted, entry) ? null : noDeployment(first.requestedModel);
   }
 
+  /** The deployment of the model that a used-up budget names; null: none, or the caller may not use it. */
+  substitute({ first, caller, route }: PastCall, thrown: unknown): Route | null {
+    const name = thrown instanceof Failure ? thrown.reachedLimit?.fallback : undefined;
+    const model = name === undefined ? undefined : this.#models.get(name);
+    if (model === undefined || model.name === (route?.model.name ?? first.requestedModel)) return null;
+    if (caller.deniedBy(model.name) !== null || usable(model).length === 0) return null;
+    this.#chance.next = unitOf(undefined, first);
+    const selection = this.#router.plan([model]).next(null);
+    selection?.end("cancelled", 0);
+    return selection === null ? null : { model: selection.model, deployment: selection.deployment };
+  }
+
   #concerns(requested: string): boolean {
     if (this.#before.size === 0) return false;
     return this.#modelsOf(requested).some(({ name }) => this.#before.has(name));

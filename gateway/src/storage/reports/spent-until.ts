@@ -1,8 +1,9 @@
 import { type Expression, type SqlBool, sql } from "kysely";
-import { personOfScope, personScopeId, type ScopeKind } from "#core/index.ts";
+import { type PolicyCounter, personOfScope, personScopeId, type ScopeKind } from "#core/index.ts";
 import type { SpendingQuery, SpentAmount } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
+import { policyFilter } from "./policy-filter.ts";
 
 /** Beginnings of periods that are read for all scopes at once. */
 const groupsMax = 16;
@@ -21,6 +22,8 @@ interface Reading {
   readonly from: number;
   readonly to: number;
   readonly bucketMs: number;
+  /** Of a budget policy. */
+  readonly counter?: PolicyCounter | undefined;
 }
 
 /**
@@ -43,16 +46,17 @@ export class SpentUntil {
     return spent;
   }
 
-  async #readQuery({ kind, id, from, to: end, bucketMs }: SpendingQuery): Promise<SpentAmount> {
+  async #readQuery({ kind, id, from, to: end, bucketMs, counter }: SpendingQuery): Promise<SpentAmount> {
     const to = Math.min(end ?? this.#untilMs, this.#untilMs);
     const buckets =
-      from >= to ? noSpending : await this.#spent({ kind, id, from, to, bucketMs: bucketMs ?? noBuckets });
+      from >= to ? noSpending : await this.#spent({ kind, id, from, to, bucketMs: bucketMs ?? noBuckets, counter });
     const amount = [...buckets.values()].reduce((sum, part) => sum + part, 0);
     return { amount, later: 0, ...(bucketMs === undefined ? {} : { buckets: [...buckets] }) };
   }
 
   async #spent(reading: Reading): Promise<Spent> {
-    const { kind, id, from, to, bucketMs } = reading;
+    const { kind, id, from, to, bucketMs, counter } = reading;
+    if (counter !== undefined) return (await this.#sums(reading)).get("") ?? noSpending;
     const name = `${kind} ${from}`;
     if (bucketMs !== noBuckets || to !== this.#untilMs || (this.#groups.size >= groupsMax && !this.#groups.has(name))) {
       return (await this.#sums(reading)).get(id ?? "") ?? noSpending;
@@ -79,19 +83,25 @@ export class SpentUntil {
     return found;
   }
 
-  async #add(found: SpentByScope, table: "ledger" | "usage_rollups", { kind, id, from, to, bucketMs }: Reading) {
+  async #add(
+    found: SpentByScope,
+    table: "ledger" | "usage_rollups",
+    { kind, id, from, to, bucketMs, counter }: Reading,
+  ) {
     if (from >= to) return;
     const time = sql.ref(table === "ledger" ? "at" : "hour");
-    const column = sql.ref(`${kind}_id`);
+    const { flavour, reading } = this.#database;
+    const column = counter === undefined ? sql.ref(`${kind}_id`) : sql<string>`''`;
     const filter: Expression<SqlBool>[] = [sql<SqlBool>`${time} >= ${from}`, sql<SqlBool>`${time} < ${to}`];
-    if (id !== null && kind === "person") {
+    if (counter !== undefined) filter.push(...policyFilter(flavour, counter));
+    else if (id !== null && kind === "person") {
       const [workspaceId, personId] = personOfScope(id);
       filter.push(sql<SqlBool>`workspace_id = ${workspaceId} and person_id = ${personId}`);
     } else if (id !== null) filter.push(sql<SqlBool>`${column} = ${id}`);
     const bucket = bucketMs === noBuckets ? sql<number>`0` : sql<number>`${time} - ${time} % ${sql.lit(bucketMs)}`;
     const { rows } = await sql<{ workspace: string; id: string | null; bucket: number; amount: number }>`
       select workspace_id as workspace, ${column} as id, ${bucket} as bucket, sum(cost_nano_usd) as amount
-      from ${sql.table(table)} where ${sql.join(filter, sql` and `)} group by 1, 2, 3`.execute(this.#database.reading);
+      from ${sql.table(table)} where ${sql.join(filter, sql` and `)} group by 1, 2, 3`.execute(reading);
     for (const row of rows) {
       const scopeId = kind === "person" ? personScopeId(row.workspace, row.id ?? "") : (row.id ?? "");
       const spent = found.get(scopeId) ?? new Map<number, number>();
