@@ -33,7 +33,7 @@ const config: ConfigFile = {
     price: { input: 2 - index, output: 20 - 12 * index },
   })),
   // Wide enough before the price of its model doubles.
-  budgets: [{ name: "small-models", usd: 0.8, period: "week", match: { models: ["small"] } }],
+  budgets: [{ name: "small-models", usd: 0.55, period: "week", match: { models: ["small"] } }],
   workspaces: [{ slug: "acme", budget: wide, groups: groups.map((name) => ({ name, budget: wide })), keys }],
 };
 

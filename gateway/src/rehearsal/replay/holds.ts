@@ -41,6 +41,15 @@ export class Holds {
     return { nanoUsd: Math.ceil((reserved * after) / before), isEstimated: true };
   }
 
+  /** The share of an attempt at one model. */
+  ofAttempt(entry: PastEntry, model: string): number {
+    const { reservedNanoUsd: reserved, requestedModel } = entry;
+    const own = this.#after.get(model);
+    if (reserved === 0 || own === undefined) return this.of(entry).nanoUsd;
+    const before = this.#mostOf(callable(this.#before, requestedModel), entry);
+    return before === 0 ? reserved : Math.ceil((reserved * this.#mostOf([own], entry)) / before);
+  }
+
   #pairOf(name: string): readonly [readonly Model[], readonly Model[]] | null {
     const before = callable(this.#before, name);
     const after = callable(this.#after, name);

@@ -136,7 +136,8 @@ export class Replay {
     };
     try {
       const place = { ...placeOf(call, call.first), tags: call.first.tags };
-      const waits = this.#options.admission.enter(permit, principal, place, this.#estimateOf(call));
+      const estimate = this.#estimateOf(call, () => this.#options.holds.ofAttempt(call.first, place.model));
+      const waits = this.#options.admission.enter(permit, principal, place, estimate);
       if (waits === undefined) return this.#admit(call, permit);
       return waits.then(() => this.#admit(call, permit), refused);
     } catch (thrown) {
@@ -221,20 +222,25 @@ export class Replay {
   }
 
   /** What the call reserved then. Where nothing was reserved, because there was no budget, what it cost. */
-  #estimateOf(call: PastCall): Estimate {
+  #estimateOf(call: PastCall, most = () => this.#holdOf(call)): Estimate {
     const { first } = call;
     return {
       tokens: first.tokens,
       call: { model: call.route?.model.name ?? first.requestedModel, tags: first.tags },
       isFree: onlyCounts(first.endpoint as EndpointId),
-      money: () => this.#moneyOf(call),
+      money: () => this.#moneyOf(call, most()),
     };
   }
 
-  #moneyOf(call: PastCall): Money {
-    const { first, isCounted } = call;
-    const { nanoUsd: most, isEstimated } = this.#options.holds.of(first);
-    if (isCounted && isEstimated && most > 0) this.#options.tally.unknown("holds_estimated");
+  #holdOf({ first, isCounted, route, substitutes }: PastCall): number {
+    const { holds, tally } = this.#options;
+    if (substitutes > 0 && route !== null) return holds.ofAttempt(first, route.model.name);
+    const { nanoUsd, isEstimated } = holds.of(first);
+    if (isCounted && isEstimated && nanoUsd > 0) tally.unknown("holds_estimated");
+    return nanoUsd;
+  }
+
+  #moneyOf({ first }: PastCall, most: number): Money {
     const price = this.#options.models.get(first.model)?.price ?? null;
     if (!first.isStream || price === null) return { most, least: most };
     const prices = holdPrices(price, first.inputEstimate, noWrites);
