@@ -11,7 +11,7 @@ export { type BifrostInput, bifrostTables } from "./bifrost/bifrost-input.ts";
 export type { ImportSources } from "./import-sources.ts";
 export { fromLiteLlm } from "./litellm/litellm.ts";
 export { type LiteLlmTables, liteLlmTables } from "./litellm/litellm-input.ts";
-export { isLoose, type Loose } from "./loose.ts";
+export type { Loose } from "./loose.ts";
 export { fromNewApi } from "./new-api/new-api.ts";
 export { type NewApiInput, newApiTables } from "./new-api/new-api-input.ts";
 export { fromOpenRouter } from "./openrouter.ts";

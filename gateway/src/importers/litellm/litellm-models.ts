@@ -184,7 +184,7 @@ function credentialsIn(params: Loose): string | null {
 }
 
 /** `os.environ/NAME` as `${NAME}`. */
-export function referenceIn(row: Loose, name: string): string | null {
+function referenceIn(row: Loose, name: string): string | null {
   const text = textIn(row, name);
   const variable = text === null ? null : /^os\.environ\/([A-Za-z_][A-Za-z0-9_]*)$/.exec(text)?.[1];
   return variable == null ? text : `\${${variable}}`;
