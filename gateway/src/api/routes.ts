@@ -130,6 +130,7 @@ const rows: readonly Row[] = [
       (action): Row => [`${base}${vertexModel}:${action}`, "vertex-predict", { POST: cloud.predictVertex }, claude],
     ),
   ),
+  ["/v1/batch-callbacks/{id}", "batch-callback", { POST: batches.batchCallback }],
   ["/v1/video/tasks", "video-tasks", { POST: tasks.createVideoTask, GET: tasks.listVideoTasks }],
   ["/v1/video/tasks/{id}", "video-task", { GET: tasks.getVideoTask, DELETE: tasks.cancelVideoTask }],
   ["/v1/video/tasks/{id}/content", "video-content", { GET: tasks.videoContent, HEAD: tasks.videoContent }],

@@ -1,6 +1,15 @@
-import { type Batch, type BatchApi, Failure, finalBatchStates, type NanoUsd, type Principal } from "#core/index.ts";
+import {
+  type Batch,
+  type BatchApi,
+  Failure,
+  finalBatchStates,
+  type HeaderReader,
+  type NanoUsd,
+  type Principal,
+} from "#core/index.ts";
 import { acceptBatch, type NewBatch } from "./accept/accept.ts";
 import { batchBounds } from "./batch-bounds.ts";
+import { handleHint } from "./hints.ts";
 import { BatchHolds } from "./holds.ts";
 import type { BatchesOptions } from "./options.ts";
 import { type FailedRow, failedRows } from "./result/failed-rows.ts";
@@ -124,6 +133,13 @@ export class Batches {
     const batch = id === null ? null : await this.#options.store.find(workspaceId, id);
     if (batch === null || batch.api !== api) throw noSuchBatch();
     return batch;
+  }
+
+  /** A webhook of a vendor about one of its batches. False: it is not accepted. */
+  async handleHint(providerId: string, headers: HeaderReader, readBody: () => Promise<Uint8Array>): Promise<boolean> {
+    const isDue = await handleHint(this.#options, providerId, headers, readBody);
+    if (isDue === true) this.#runner.wake();
+    return isDue !== null;
   }
 
   page(

@@ -106,6 +106,8 @@ export interface Batch {
   /** When its result is deleted. */
   readonly deleteAt: number;
   readonly dueAt: number | null;
+  /** When its vendor last reported a change by a webhook. */
+  readonly hintAt: number | null;
 }
 
 /** A row of a batch. Its body is a part of the batch's input. */

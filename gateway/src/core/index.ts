@@ -40,6 +40,7 @@ export * from "./secret.ts";
 export * from "./served.ts";
 export * from "./session.ts";
 export * from "./settle.ts";
+export * from "./standard-webhooks.ts";
 export * from "./stored-file.ts";
 export * from "./task.ts";
 export * from "./texts.ts";

@@ -82,6 +82,8 @@ export interface BatchAdapter {
   cancel(account: BatchAccount, upstreamId: string): OutboundDraft;
   list(account: BatchAccount): OutboundDraft;
   readList(body: Uint8Array): readonly ListedBatch[];
+  /** The batch that a webhook of the vendor is about; null: something else. Absent: its batches have no webhooks. */
+  readHint?(body: Uint8Array): string | null;
   output(account: BatchAccount, path: string): OutboundDraft;
   /** null: it is no row. */
   readLine(line: Uint8Array): BatchLine | null;

@@ -24,7 +24,7 @@ export type {
 } from "./kind.ts";
 export { kindForm, settingsProblem, wrongSettings } from "./kind-form.ts";
 export { keepsThreads, priceTermsOf, providerKind, providerKinds } from "./kinds.ts";
-export { batchesOf, defaultBaseUrl, lanesOf, laneTraits, laneUrl, rootOf } from "./lanes.ts";
+export { batchesOf, batchWebhookKey, defaultBaseUrl, lanesOf, laneTraits, laneUrl, rootOf } from "./lanes.ts";
 export { certificateEnds, mayReachPrivate, networkOf } from "./network-settings.ts";
 export { containerMemories, type ObjectPrices, objectPricesOf } from "./object-prices.ts";
 export { outboundDraft } from "./outbound-draft.ts";

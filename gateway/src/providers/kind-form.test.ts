@@ -4,7 +4,7 @@ import { draftOf, kindOf, options, providerOf } from "../../test/provider-fixtur
 import { callerHeaders } from "./caller-headers.ts";
 import { kindForm, settingsProblem } from "./kind-form.ts";
 import { priceTermsOf, providerKinds } from "./kinds.ts";
-import { batchesOf, lanesOf, laneTraits, laneUrl, rootOf } from "./lanes.ts";
+import { batchesOf, batchWebhookKey, lanesOf, laneTraits, laneUrl, rootOf } from "./lanes.ts";
 import { networkOf } from "./network-settings.ts";
 import { objectPricesOf } from "./object-prices.ts";
 import { passThroughOf } from "./pass-through/pass-through-setting.ts";
@@ -69,6 +69,7 @@ async function useAll(provider: Provider, kind: (typeof providerKinds)[number]):
     () => objectPricesOf(provider),
     () => priceTermsOf(provider),
     () => batchesOf(kind, provider),
+    () => batchWebhookKey(kind, provider),
     () => kind.video?.create({ provider, upstreamModel: "m", turn, taskId: "vt_1", callbackUrl: null }),
     () => kind.video?.poll(provider, "m", "1"),
     () => kind.library?.lacks(provider),

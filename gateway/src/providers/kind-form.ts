@@ -1,5 +1,5 @@
-import type { Provider } from "#core/index.ts";
-import { referenceFormProblem } from "#credentials/index.ts";
+import { type Provider, webhookKey } from "#core/index.ts";
+import { isReference, referenceFormProblem } from "#credentials/index.ts";
 import { forwardHeadersProblem } from "./caller-headers.ts";
 import type { ProviderKind } from "./kind.ts";
 import { networkFields, networkProblem } from "./network-settings.ts";
@@ -66,6 +66,15 @@ const commonSettings: readonly CommonSetting[] = [
     }),
   },
   {
+    of: ({ batches }) => batches?.readHint !== undefined,
+    field: settingField("webhook_secret", "Webhook secret", {
+      type: "secret",
+      help: "Optional: of a webhook that you create at the vendor for its batch events, with the address <gateway>/v1/batch-callbacks/<id of this provider>. An event makes the gateway poll that batch at once.",
+      placeholder: "whsec_…",
+    }),
+    problem: webhookSecretProblem,
+  },
+  {
     field: settingField("pass_members", "Forwarded fields", {
       type: "list",
       help: "Request fields to allow although they can select a model, route, tier or size outside the gateway's prices and grants.",
@@ -112,6 +121,12 @@ export function kindForm(kind: ProviderKind): KindForm {
     apiKeyHelp,
     fields: [...fields, ...(options.length > 1 ? [endpoints] : []), ...common, ...networkFields],
   };
+}
+
+function webhookSecretProblem({ settings }: Provider): string | null {
+  const secret = settings["webhook_secret"];
+  if (typeof secret !== "string" || secret === "" || isReference(secret) || webhookKey(secret) !== null) return null;
+  return "settings.webhook_secret must be the webhook's signing secret: whsec_ and at least 24 bytes in base64";
 }
 
 /** A problem with an account's settings, as a sentence with the setting's name; null if there is none. */

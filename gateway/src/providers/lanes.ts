@@ -1,4 +1,4 @@
-import type { Provider } from "#core/index.ts";
+import { type Provider, webhookKey } from "#core/index.ts";
 import type { DialectTraits } from "#protocols/index.ts";
 import type { BatchAdapter } from "./batch-adapter.ts";
 import type { Lane, ProviderKind } from "./kind.ts";
@@ -49,4 +49,10 @@ export function laneTraits(kind: ProviderKind, provider: Provider, lane: Lane, u
 /** The vendor's batches, if the account uses them; else null. */
 export function batchesOf({ batches }: ProviderKind, { settings }: Provider): BatchAdapter | null {
   return batches !== undefined && settings["batches"] === true ? batches : null;
+}
+
+/** The key of the vendor's webhooks about batches; null: the account accepts none. */
+export function batchWebhookKey({ batches }: ProviderKind, { settings }: Provider): Uint8Array | null {
+  const secret = batches?.readHint === undefined ? null : settings["webhook_secret"];
+  return typeof secret === "string" ? webhookKey(secret) : null;
 }

@@ -223,7 +223,7 @@ function batchOf(
     ...{ inputFileId: null, inputHash: null, outputHash: null, outputBytes: 0, outputFileId: null, errorFileId: null },
     ...{ outputLifeMs: null, provider: null, deployment: null, upstreamModel: null, priceVersion: null },
     ...{ uploadId: null, submittedAt: null, upstreamId: null, vendorHash: null, vendorBytes: 0, vendorLines: 0 },
-    ...{ createdAt: now, startedAt: now, finalizingAt: null, endedAt: null, cancelAt: null, dueAt: now },
+    ...{ createdAt: now, startedAt: now, finalizingAt: null, endedAt: null, cancelAt: null, dueAt: now, hintAt: null },
     ...{ expiresAt: now + dayMs, deleteAt: now + 29 * dayMs },
   };
 }

@@ -39,7 +39,7 @@ function batchOf(name: string, more: Partial<Batch> = {}): Batch {
     ...{ holds: [1, 2], provider: null, deployment: null, upstreamModel: null, priceVersion: null, uploadId: null },
     ...{ submittedAt: null, upstreamId: null, vendorHash: null, vendorBytes: 0, vendorLines: 0, createdAt: newYear },
     ...{ startedAt: newYear, finalizingAt: null, endedAt: null, cancelAt: null, expiresAt: newYear + minute },
-    ...{ deleteAt: newYear + minute, dueAt: newYear },
+    ...{ deleteAt: newYear + minute, dueAt: newYear, hintAt: null },
     ...more,
   };
 }
@@ -185,6 +185,38 @@ export function batchStoreSuite(name: string, open: () => Promise<BatchFixture>)
         "batch_a c0",
         "batch_a c1",
       ]);
+    });
+
+    test("makes a vendor's batch due at a hint, also while it is leased, but not twice in five seconds or for a replay", async () => {
+      await using fixture = await open();
+      const store = createBatchStore(fixture);
+      const far = newYear + minute;
+      const batch = batchOf("a", { provider: "main", upstreamId: "up_1", dueAt: newYear });
+      await store.step(await store.create(batch, me, far), {}, true);
+      const dueAt = async () => (await store.findById("batch_a"))?.dueAt;
+      const lease = async (now: number) => {
+        const [leased] = await store.lease(me, now, minute, 10);
+        if (leased === undefined) throw new Error("not leased");
+        return leased;
+      };
+      await store.release(await lease(newYear), far);
+      expect(await dueAt()).toBe(far);
+      expect(await store.hint("other", "up_1", newYear + 1_000, newYear + 1_000)).toBe(false);
+      expect(await store.hint("main", "up_2", newYear + 1_000, newYear + 1_000)).toBe(false);
+      expect(await store.hint("main", "up_1", newYear + 1_000, newYear + 1_000)).toBe(true);
+      expect(await dueAt()).toBe(newYear + 1_000);
+      await store.release(await lease(newYear + 1_000), far);
+      expect(await dueAt()).toBe(far);
+      expect(await store.hint("main", "up_1", newYear + 3_000, newYear + 3_000)).toBe(false);
+      expect(await store.hint("main", "up_1", newYear + 1_000 - 1, newYear + 9_000)).toBe(false);
+      expect(await dueAt()).toBe(far);
+      const polled = await lease(far);
+      expect(await store.hint("main", "up_1", far + 1_000, far + 1_000)).toBe(true);
+      await store.release(polled, far + 9_000);
+      expect(await dueAt()).toBe(far + 1_000);
+      await store.step(await lease(far + 1_000), { state: "completed" }, true);
+      expect(await store.hint("main", "up_1", far + minute, far + minute)).toBe(false);
+      expect(await dueAt()).toBeNull();
     });
 
     test("pages batches of one workspace and API in both directions, and hides batches that are being created", async () => {

@@ -35,6 +35,7 @@ export const exemptRoutes: Readonly<Record<string, string>> = {
   "DELETE /v1/video/tasks/{id}": ids,
   "GET /v1/video/tasks/{id}/content": ids,
   "HEAD /v1/video/tasks/{id}/content": ids,
+  "POST /v1/batch-callbacks/{id}": "a vendor's notice, which only triggers a poll",
   "POST /v1/video/callbacks/{id}/{token}": "a vendor's notice, which only triggers a poll",
   "GET /v1/videos": filters,
   "POST /v1/videos/edits": "not offered",

@@ -8,6 +8,7 @@ import { type ProviderDraft, withSetting } from "./provider-draft.ts";
 import { SecretInput } from "./secret-input.tsx";
 import { SettingInput } from "./setting-field.tsx";
 import { TimeoutsFields } from "./timeouts-fields.tsx";
+import { WebhookAddress } from "./webhook-address.tsx";
 
 interface ProviderFieldsProps {
   readonly draft: ProviderDraft;
@@ -91,6 +92,7 @@ export function ProviderFields(props: ProviderFieldsProps) {
         />
       )}
       {fields.filter((field) => !advancedSettings.has(field.name)).map(settingInput)}
+      {!isNew && fields.some(({ name }) => name === "webhook_secret") && <WebhookAddress provider={draft.id} />}
       <AddressFields draft={draft} form={form} stored={stored} fault={fault} change={change} disabled={disabled} />
       <MoreFields label={t("catalog.provider.advanced")}>
         <TimeoutsFields

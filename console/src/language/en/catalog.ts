@@ -64,6 +64,8 @@ export const catalog = {
     name: "Name",
     nameHelp: "Its name in the console and in records. It can't be changed later.",
     apiKey: "API key",
+    webhookAddress: "Address for the vendor's webhook:",
+    copyWebhookAddress: "Copy the address for the webhook",
     advanced: "Advanced: timeouts, disconnects, endpoints, forwarding",
     disconnect: "When the client disconnects",
     disconnectHelp: "A request that may finish is billed in full, with exact usage.",

@@ -63,6 +63,8 @@ export const catalog: Translation<typeof english> = {
     name: "名称",
     nameHelp: "在控制台和记录中使用的名称，之后不能更改。",
     apiKey: "API 密钥",
+    webhookAddress: "供应商 Webhook 的地址：",
+    copyWebhookAddress: "复制 Webhook 地址",
     advanced: "高级：超时、断开处理、接口、转发",
     disconnect: "客户端断开时",
     disconnectHelp: "让请求完成会全额计费，用量数据准确。",

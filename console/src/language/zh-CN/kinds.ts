@@ -70,6 +70,10 @@ export const kinds: ProviderWords = {
       label: "使用供应商的批处理",
       help: "开启：该账号模型的批处理会作为批处理提交给供应商，按批处理价格计费，最长需要一天。关闭：由网关自行运行各行，按正常价格计费。默认：关闭。",
     },
+    webhook_secret: {
+      label: "Webhook 密钥",
+      help: "可选：在供应商处为批处理事件创建的 Webhook 的签名密钥，其地址为 <网关>/v1/batch-callbacks/<此提供商的名称>。收到事件后，网关会立即查询该批处理。",
+    },
     cache_marks: {
       label: "自动添加缓存标记",
       help: "开启：转换为 Messages API 的请求即使调用方未要求，也会添加提示缓存标记。写入缓存比普通输入更贵。默认：关闭。",

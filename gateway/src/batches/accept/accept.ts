@@ -151,6 +151,7 @@ class Acceptance {
         expiresAt: now + batchBounds.windowMs[api],
         deleteAt: now + batchBounds.retentionMs,
         dueAt: now + acceptLeaseMs,
+        hintAt: null,
       },
     };
   }

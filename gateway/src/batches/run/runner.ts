@@ -135,7 +135,7 @@ export class BatchRunner {
       const provider = configSnapshot().providers.get(batch.provider);
       const next = provider === undefined ? waitMs : await this.#advanceAtVendor(leased, provider);
       if (next !== "ended") {
-        await store.step(leased, { dueAt: clock.now() + next }, true);
+        await store.release(leased, clock.now() + next);
         return;
       }
     } else if (batch.state !== "finalizing") {

@@ -30,6 +30,7 @@ export const batchColumns = [
   ...(["provider", "deployment", "upstream_model", "price_version", "upload_id", "submitted_at"] as const),
   ...(["upstream_id", "vendor_hash", "vendor_bytes", "vendor_lines"] as const),
   "due_at",
+  "hint_at",
 ] as const;
 
 export const rowColumns = [

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { type Batch, type BatchState, columnsOf, finalBatchStates } from "#core/index.ts";
 import { type Database, isUnleased, newLeaseToken, relaxedWrite, updateDue } from "#storage/tables.ts";
 import { batchColumns, batchFromRow, jsonMembers } from "./batch-rows.ts";
@@ -7,6 +8,9 @@ export interface LeasedBatch {
   readonly batch: Batch;
   readonly lease: string;
 }
+
+/** A flood of hints polls a batch this often at most. */
+const hintPauseMs = 5_000;
 
 export type BatchStep = Partial<Omit<Batch, "id">>;
 
@@ -89,8 +93,34 @@ export function batchWrites(database: Database) {
         .executeTakeFirst();
       return row !== undefined;
     },
-    async makeDueNow(id: string, now: number): Promise<void> {
-      await kysely.updateTable("batches").set({ due_at: now }).where("id", "=", id).where("due_at", ">", now).execute();
+    /**
+     * The vendor reported a change at `signedAt`: the batch becomes due now. False: there is no such batch, or the last hint was less
+     * than five seconds ago, or was received after this one was signed, as with a replay.
+     */
+    async hint(provider: string, upstreamId: string, signedAt: number, now: number): Promise<boolean> {
+      const { numUpdatedRows } = await kysely
+        .updateTable("batches")
+        .set({ hint_at: now, due_at: sql<number>`case when due_at > ${now} then ${now} else due_at end` })
+        .where("upstream_id", "=", upstreamId)
+        .where("provider", "=", provider)
+        .where("due_at", "is not", null)
+        .where((eb) => eb.or([eb("hint_at", "is", null), eb("hint_at", "<=", Math.min(now - hintPauseMs, signedAt))]))
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+    /** Ends the lease until `dueAt`, or at once if there was a hint during the lease. */
+    async release({ batch, lease }: LeasedBatch, dueAt: number): Promise<void> {
+      const hasHint = sql`coalesce(hint_at, 0) > ${batch.hintAt ?? 0}`;
+      await kysely
+        .updateTable("batches")
+        .set({
+          due_at: sql<number>`case when ${hasHint} and hint_at < ${dueAt} then hint_at else ${dueAt} end`,
+          lease: null,
+          leased_until: null,
+        })
+        .where("id", "=", batch.id)
+        .where("lease", "=", lease)
+        .execute();
     },
     /** Deletes a batch that has ended. False: it has not, or there is none. */
     async remove(id: string): Promise<boolean> {

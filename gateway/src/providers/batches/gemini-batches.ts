@@ -68,9 +68,19 @@ export const geminiBatches: BatchAdapter = {
       };
     });
   },
+  readHint(body) {
+    const event = parseObject(body) ?? {};
+    if (!hints.has(textOf(event["type"]) ?? "")) return null;
+    // Documents show ids without the resource's prefix, too.
+    const id = textOf(objectOf(event["data"])["id"]) ?? "";
+    return nameIn(id.startsWith("batches/") ? id : `batches/${id}`, /^batches\/[\w-]{1,256}$/);
+  },
   output: ({ provider, root }, path) => outboundDraft(provider, besideVersion(root, "download") + path, {}),
   readLine,
 };
+
+/** https://ai.google.dev/gemini-api/docs/webhooks, read on 2026-11-30. */
+const hints: ReadonlySet<string> = new Set(["batch.succeeded", "batch.failed", "batch.expired", "batch.cancelled"]);
 
 const rowsFile = (sizeBytes: number) => ({ filename: "rows.jsonl", mediaType: "application/jsonl", sizeBytes });
 

@@ -67,10 +67,16 @@ export const openaiBatches: BatchAdapter = {
       };
     });
   },
+  readHint(body) {
+    const event = parseObject(body) ?? {};
+    return hints.has(textOf(event["type"]) ?? "") ? textOf(objectOf(event["data"])["id"]) : null;
+  },
   output: ({ provider, root }, path) => outboundDraft(provider, root + path, {}),
   readLine,
 };
 
+/** https://developers.openai.com/api/docs/guides/webhooks, and the event types of its SDK 7. */
+const hints: ReadonlySet<string> = new Set(["batch.completed", "batch.failed", "batch.expired", "batch.cancelled"]);
 const ended: ReadonlySet<string> = new Set(["completed", "cancelled", "expired"]);
 
 function readLine(line: Uint8Array): BatchLine | null {

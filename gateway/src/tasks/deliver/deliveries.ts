@@ -1,6 +1,5 @@
-import { createHmac } from "node:crypto";
 import { remarkSentence } from "@sluice/contract/words";
-import { asFailure, bounds, type WebhookDelivery } from "#core/index.ts";
+import { asFailure, bounds, type WebhookDelivery, webhookSignature } from "#core/index.ts";
 import { isGood } from "#provider-client/index.ts";
 import type { VideoTasksOptions } from "../options.ts";
 import { neverAborted } from "../upstream-call.ts";
@@ -154,7 +153,7 @@ export function webhookHeaders(
   const signatures = secrets.map((secret) => {
     const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
     if (key.length === 0) throw new Error("a webhook secret is empty");
-    return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
+    return webhookSignature(key, id, timestamp, body);
   });
   return {
     "webhook-id": id,

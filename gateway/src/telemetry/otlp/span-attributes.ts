@@ -255,6 +255,7 @@ export const routeTemplates: ReadonlyMap<string, string> = new Map([
   ["file-content", "/v1/files/{file_id}/content"],
   ["batches", "/v1/batches"],
   ["batch", "/v1/batches/{batch_id}"],
+  ["batch-callback", "/v1/batch-callbacks/{provider}"],
   ["message-batches", "/v1/messages/batches"],
   ["message-batch", "/v1/messages/batches/{batch_id}"],
   ["bedrock-invoke", "/model/{model}/invoke"],

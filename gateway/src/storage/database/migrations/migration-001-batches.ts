@@ -56,6 +56,7 @@ export const batchTables: readonly string[] = [
   ended_at bigint,
   cancel_at bigint,
   due_at bigint,
+  hint_at bigint,
   leased_until bigint
 )`,
   "create index batches_page on batches (workspace_id, created_at, id)",
