@@ -21,6 +21,8 @@ afterEach(async () => {
 });
 
 const price = { input: 1, output: 10 };
+const minute = 60_000;
+const hour = 60 * minute;
 
 function config(kind: "openai" | "anthropic" | "gemini", more: Overrides = {}): Overrides {
   const base_url = kind === "gemini" ? `${vendor.origin}/v1beta` : vendor.url;
@@ -218,6 +220,62 @@ test("Anthropic's batch without an answer to its creation never gets the answers
   expect((await messages.ended(client, id)).request_counts).toMatchObject({ succeeded: 0, errored: 2 });
   const results = await (await gateway.get(`/v1/messages/batches/${id}/results`)).text();
   expect(results).not.toContain("row-");
+});
+
+test("Anthropic's batch without an answer to its creation, with two equal candidates, is given up an hour after its expiry", async () => {
+  const clock = new MovedClock();
+  vendor.now = () => clock.now();
+  vendor.failing = { status: 502, created: true };
+  gateway = await startGateway(config("anthropic", { clock }));
+  const client = new Anthropic({ apiKey: aliceKey, baseURL: gateway.url, maxRetries: 0 });
+  const params = { model: "claude-test", max_tokens: 5, messages: [{ role: "user" as const, content: "hi" }] };
+  const requests = ["a", "b"].map((custom_id) => ({ custom_id, params }));
+  let searches = 0;
+  vendor.beforeAnswer = (method, path) => {
+    if (method !== "GET" || path !== "/v1/messages/batches") return;
+    searches++;
+  };
+  const { id } = await client.messages.batches.create({ requests });
+  await until(() => vendor.failing === null);
+  const [own] = vendor.batches;
+  if (own === undefined) throw new Error("the vendor has no batch");
+  vendor.batches.push({ ...own, id: "foreign", rows: requests.map(({ custom_id }) => ({ custom_id, body: params })) });
+  vendor.end();
+  const state = async () => (await client.messages.batches.retrieve(id)).processing_status;
+  const { kysely } = gateway.control.database;
+  const stored = () => kysely.selectFrom("batches").selectAll().executeTakeFirstOrThrow();
+  const searchAt = async (at: number) => {
+    await until(async () => {
+      const { lease, due_at } = await stored();
+      return lease === null && Number(due_at) > clock.now();
+    });
+    const before = searches;
+    clock.move(at - clock.now());
+    await until(() => searches > before);
+  };
+  const { submitted_at, expires_at } = await stored();
+  // Before and after the time at which a batch that is in no list is created again, and up to an hour after the expiry.
+  await searchAt(Number(submitted_at) + 5 * minute);
+  await searchAt(Number(submitted_at) + hour);
+  await searchAt(Number(expires_at) + 50 * minute);
+  expect(await state()).toBe("in_progress");
+  expect(vendor.batches).toHaveLength(2);
+  clock.move(hour);
+  await until(async () => {
+    clock.move(1_000);
+    return (await state()) === "ended";
+  });
+  expect((await messages.ended(client, id)).request_counts).toMatchObject({ succeeded: 0, errored: 2 });
+  const results = await (await gateway.get(`/v1/messages/batches/${id}/results`)).text();
+  expect(results).not.toContain("row-");
+  expect(vendor.batches).toHaveLength(2);
+  const entries = (await gateway.entries()).filter(({ batchId }) => batchId !== undefined);
+  expect(entries.map(({ usageSource, httpStatus }) => [usageSource, httpStatus])).toEqual([
+    ["estimated", 504],
+    ["estimated", 504],
+  ]);
+  for (const { costNanoUsd } of entries) expect(costNanoUsd).toBeGreaterThan(0);
+  expect(gateway.gateway.outstanding()).toBe(0);
 });
 
 test("rows of callers with guardrails are run by the gateway, which checks their answers", async () => {
