@@ -182,3 +182,16 @@ function withoutUndefined<Value extends object>(value: Value): Partial<Value> {
 function isTighter(before: BoundedKey, after: BoundedKey): boolean {
   return widenedBounds(before, after).length === 0;
 }
+
+test("a fallback and an increase widen a budget, and another window may", () => {
+  const budget = { usd: 5, period: "month" } as const;
+  const increase = { usd: 2, until: "2026-12-01T00:00:00Z", reason: "launch" };
+  const key = (more: object): BoundedKey => ({ ...base, budget: { ...budget, ...more } });
+  const widens = (before: object, after: object) => widenedBounds(key(before), key(after));
+  for (const more of [{ over: { fallback: "m" } }, { increase }, { rolling: true }, { time_zone: "Europe/Berlin" }]) {
+    expect(widens({}, more)).toEqual(["budget"]);
+    expect(widens(more, more)).toEqual([]);
+  }
+  expect(widens({ increase, over: { fallback: "m" } }, { over: "refuse" })).toEqual([]);
+  expect(widens({ increase }, { increase: { ...increase, usd: 3 } })).toEqual(["budget"]);
+});

@@ -78,9 +78,22 @@ function budgetFits(before: BudgetConfig | null, after: BudgetConfig | null): bo
     (after.time_zone ?? "UTC") === (before.time_zone ?? "UTC") &&
     (after.rolling ?? false) === (before.rolling ?? false) &&
     after.usd <= before.usd &&
+    overFits(before.over, after.over) &&
+    increaseFits(before.increase, after.increase) &&
     failFits(before, after) &&
     enforceFits(before, after)
   );
+}
+
+/** A fallback lets calls through that were refused. */
+function overFits(before: BudgetConfig["over"], after: BudgetConfig["over"]): boolean {
+  if (typeof after !== "object") return true;
+  return typeof before === "object" && before.fallback === after.fallback;
+}
+
+function increaseFits(before: BudgetConfig["increase"], after: BudgetConfig["increase"]): boolean {
+  if (after === undefined) return true;
+  return before !== undefined && after.usd <= before.usd && Date.parse(after.until) <= Date.parse(before.until);
 }
 
 /** Left out means the installation's default, which may be either. */

@@ -61,9 +61,9 @@ function budgetWith(
 }
 
 /** Another period may not allow the time zone or the rolling window. */
-function withoutWindow(budget: Budget | null): Pick<BudgetConfig, "fail" | "enforce"> {
+function withoutWindow(budget: Budget | null): Partial<BudgetConfig> {
   if (budget === null) return {};
-  const { nanoUsd: _usd, period: _period, timeZone: _zone, rolling: _rolling, ...others } = budget;
+  const { time_zone: _zone, rolling: _rolling, ...others } = configOfBudget(budget);
   return others;
 }
 
