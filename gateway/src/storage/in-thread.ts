@@ -2,10 +2,10 @@
 
 export type { Connection, Database } from "./database/database.ts";
 export { type DatabasePlace, threadDatabase, threadPlace } from "./database/database-place.ts";
-export { limitScope, personScope, scopeColumns } from "./database/scope-columns.ts";
+export { limitScope, scopeColumns } from "./database/scope-columns.ts";
 export { usageOf } from "./journal/journal-record.ts";
 export { callerKeys, keyOf } from "./keys/keys.ts";
 export { prunedBefore } from "./ledger/ledger-prune.ts";
 export { hourMs } from "./ledger/ledger-rollup.ts";
-export { type PastEntriesQuery, type PastEntry, pastEntries } from "./ledger/past-entries.ts";
+export { type PastEntry, pastEntries } from "./ledger/past-entries.ts";
 export { SpentUntil } from "./reports/spent-until.ts";

@@ -101,7 +101,10 @@ export class Rehearsals {
       if (!(await store.continues(id, reply))) return;
       await this.#beatOthers();
     }
-    const found = await guardrails(() => store.continues(id, reply));
+    const found = await guardrails(async () => {
+      await this.#beatOthers();
+      return await store.continues(id, reply);
+    });
     await store.done(id, { ...reply.result, guardrails: found });
   }
 
