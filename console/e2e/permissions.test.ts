@@ -122,6 +122,19 @@ describe.skipIf(noBrowser !== null)("permissions of each role in the console", (
     expect(await enabledButtons(page, "More actions")).toBe(0);
   });
 
+  test("a member can change their own key, but rehearse nothing", async () => {
+    const params = { workspace: "acme" };
+    const owner = (await idOf(of("member"))) ?? "";
+    const { key } = await of("member").call("keys.create", { params, body: { name: "own", owner } });
+    const page = await pageOf(of("member"));
+    await navigateTo(page, `/console/keys/${key.id}?edit=1`);
+    const form = page.getByRole("dialog");
+    await form.getByRole("button", { name: "Save key" }).waitFor();
+    expect(await form.getByRole("button", { name: "Rehearse" }).count()).toBe(0);
+    await form.getByRole("button", { name: "Cancel" }).click();
+    await ada.call("keys.revoke", { params: { ...params, key: key.id } });
+  });
+
   test("a leaving member can transfer their keys, except keys that spend in their name", async () => {
     const acme = { params: { workspace: "acme" } };
     const me = (await ada.call("members.list", acme)).data.find(({ email }) => email === emailOf("member"));

@@ -40,6 +40,11 @@ export const allPages: readonly ConsolePage[] = [
   { name: "files", path: () => `/console/files?${acme}` },
   { name: "limits", path: () => `/console/limits?${acme}` },
   { name: "budget-policy-new", path: () => `/console/limits?${acme}&budget=new` },
+  { name: "rehearsals", path: () => "/console/rehearsals" },
+  {
+    name: "rehearsal",
+    path: ({ rehearsalId }) => `/console/rehearsals/${encodeURIComponent(rehearsalId)}`,
+  },
   { name: "guardrails", path: () => `/console/guardrails?${acme}` },
   { name: "guardrails-of-the-installation", path: () => "/console/guardrails?workspace=-" },
   { name: "guardrail-new", path: () => `/console/guardrails?${acme}&guardrail=new` },

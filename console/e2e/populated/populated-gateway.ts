@@ -5,6 +5,7 @@ import { createBatch } from "./batches.ts";
 import { addBill } from "./bills.ts";
 import { addCatalog } from "./catalog.ts";
 import { createVideoTasks } from "./media.ts";
+import { createRehearsal } from "./rehearsals.ts";
 import { addTenants, type Tenants } from "./tenants.ts";
 import { callsWith, sendTraffic } from "./traffic.ts";
 
@@ -21,6 +22,8 @@ export interface PopulatedGateway {
   readonly taskId: string;
   /** A batch that has ended. */
   readonly batchId: string;
+  /** A rehearsal with refused requests. */
+  readonly rehearsalId: string;
   stop(): Promise<void>;
 }
 
@@ -40,7 +43,8 @@ export async function startPopulatedGateway(): Promise<PopulatedGateway> {
     const taskId = await createVideoTasks(ada, callsWith(gateway.url, tenants), simulator);
     const batchId = await createBatch(ada, gateway.url, tenants);
     await addBill(ada);
-    return { gateway, simulator, ada, tenants, requestId, taskId, batchId, stop };
+    const rehearsalId = await createRehearsal(ada);
+    return { gateway, simulator, ada, tenants, requestId, taskId, batchId, rehearsalId, stop };
   } catch (cause) {
     await stop();
     throw cause;

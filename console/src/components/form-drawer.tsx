@@ -24,6 +24,8 @@ interface FormDrawerProps {
   readonly locked?: boolean;
   /** URL parameters that show the form: a change of one replaces it. */
   readonly openedBy?: readonly string[];
+  /** Buttons before the main one. Not shown in a read-only form. */
+  readonly actions?: ReactNode;
   readonly children: ReactNode;
 }
 
@@ -43,6 +45,7 @@ export function FormDrawer(props: FormDrawerProps) {
     blocked = null,
     locked = false,
     openedBy = [],
+    actions,
     children,
   } = props;
   useOpenForm(opened && !locked);
@@ -70,6 +73,7 @@ export function FormDrawer(props: FormDrawerProps) {
           <Group justify="flex-end" gap="xs" className="drawer-foot">
             {blocked !== null && !locked && <span className="drawer-blocked">{blocked}</span>}
             <CloseButton {...(locked ? { label: t("components.actions.close") } : {})} />
+            {!locked && actions}
             {!locked && (
               <Button type="submit" loading={saving} disabled={blocked !== null}>
                 {verb}

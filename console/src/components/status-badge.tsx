@@ -43,6 +43,7 @@ const tones: Readonly<Record<string, Tone>> = {
   healthy: "good",
   succeeded: "good",
   completed: "good",
+  done: "good",
   delivered: "good",
   applied: "good",
   yes: "good",

@@ -78,6 +78,8 @@ const tree = root.addChildren([
   moved("/tasks", "/media"),
   moved("/tasks/$task", "/media/$task"),
   moved("/assets", "/media/assets"),
+  at("/rehearsals", () => import("../features/rehearsals/list/page.tsx")),
+  at("/rehearsals/$rehearsal", () => import("../features/rehearsals/detail/page.tsx")),
   at("/playground", () => import("../features/playground/page.tsx")),
   at("/limits", () => import("../features/limits/page.tsx")),
   at("/guardrails", () => import("../features/guardrails/page.tsx")),

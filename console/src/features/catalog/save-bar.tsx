@@ -12,6 +12,8 @@ interface SaveBarProps {
   readonly problem: Problem | null;
   readonly verb?: string;
   readonly words?: ReactNode;
+  /** Buttons before the one that saves. */
+  readonly actions?: ReactNode;
   readonly onDiscard: () => void;
   readonly onSave: () => void;
 }
@@ -25,6 +27,7 @@ export function SaveBar(props: SaveBarProps) {
     problem,
     verb = t("catalog.save"),
     words = t("catalog.unsaved"),
+    actions,
     onDiscard,
     onSave,
   } = props;
@@ -39,6 +42,7 @@ export function SaveBar(props: SaveBarProps) {
               <Button variant="default" onClick={onDiscard} disabled={saving}>
                 {t("catalog.discard")}
               </Button>
+              {actions}
               <Button onClick={onSave} loading={saving} disabled={blocked !== null}>
                 {verb}
               </Button>

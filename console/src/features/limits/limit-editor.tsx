@@ -9,8 +9,10 @@ import { t } from "../../language/areas/limits.ts";
 import { useUrlChange, useUrlSearch } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { afterKeyChange } from "../keys/key-routes.ts";
+import { RehearseButton } from "../rehearsals/button/rehearse-button.tsx";
 import { objectIn } from "./limit-link.ts";
 import { kindWords, nameOf } from "./limit-usage-words.ts";
+import { useLimitChange } from "./use-limit-change.ts";
 
 const afterLimitChange: readonly RouteId[] = [...afterKeyChange, "members.list", "attention.list"];
 
@@ -76,6 +78,7 @@ function LimitEditor({ row, start, onClose }: LimitEditorProps) {
     done: t("limits.change.done"),
     onDone: onClose,
   });
+  const change = useLimitChange(row, limit);
   const money = kind === "budget";
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -99,6 +102,12 @@ function LimitEditor({ row, start, onClose }: LimitEditorProps) {
           thousandSeparator
           hideControls
           error={save.error?.message}
+        />
+        <RehearseButton
+          change={limit === before ? null : change}
+          workspace={workspace.slug}
+          forAdministrators={scope === "workspace"}
+          size="xs"
         />
         <Button type="submit" size="xs" loading={save.isPending} disabled={limit === null || limit === before}>
           {t("limits.change.save")}

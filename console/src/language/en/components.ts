@@ -67,6 +67,7 @@ export const components = {
     degraded: "Degraded",
     delivered: "Delivered",
     disabled: "Disabled",
+    done: "Done",
     down: "Down",
     enabled: "Enabled",
     exhausted: "Exhausted",

@@ -27,6 +27,8 @@ import { prices } from "./prices.ts";
 import { problems } from "./problems.ts";
 import { profile } from "./profile.ts";
 import { providers } from "./providers.ts";
+import { rehearsals } from "./rehearsals.ts";
+import { rehearse } from "./rehearse.ts";
 import { reports } from "./reports.ts";
 import { requests } from "./requests.ts";
 import { rules } from "./rules.ts";
@@ -73,6 +75,8 @@ export const en = {
   problems,
   profile,
   providers,
+  rehearsals,
+  rehearse,
   reports,
   requests,
   rules,

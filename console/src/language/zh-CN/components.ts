@@ -69,6 +69,7 @@ export const components: Translation<typeof english> = {
     degraded: "降级",
     delivered: "已送达",
     disabled: "已停用",
+    done: "已完成",
     down: "不可用",
     enabled: "已启用",
     exhausted: "已用尽",

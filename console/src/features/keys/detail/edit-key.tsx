@@ -5,6 +5,8 @@ import { useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { FormDrawer } from "../../../components/form-drawer.tsx";
 import { t } from "../../../language/areas/keys.ts";
+import { keysChange } from "../../rehearsals/button/change-of.ts";
+import { RehearseButton } from "../../rehearsals/button/rehearse-button.tsx";
 import { blockedBy, changesOf, draftOf, type KeyDraft } from "../key-draft.ts";
 import { KeyFields } from "../key-fields.tsx";
 import { afterKeyChange } from "../key-routes.ts";
@@ -38,6 +40,7 @@ export function EditKey({ item, lock, onClose }: EditKeyProps) {
       problem={update.error}
       blocked={blocked}
       locked={lock !== null}
+      actions={<RehearseButton change={keysChange([item], changes)} workspace={item.workspace.slug} />}
     >
       {lock !== null && (
         <Alert variant="light" color="gray" icon={<IconLock size={16} />}>

@@ -13,6 +13,8 @@ import { Modal } from "../../../components/modal.tsx";
 import { noticeDone, noticeFailed, noticeUndo } from "../../../components/notice.tsx";
 import { t } from "../../../language/areas/keys.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
+import { keysChange } from "../../rehearsals/button/change-of.ts";
+import { RehearseButton } from "../../rehearsals/button/rehearse-button.tsx";
 import { KeyOwnerField } from "../key-owner-field.tsx";
 import {
   type BulkAction,
@@ -79,6 +81,9 @@ export function BulkDialog({ action, keys, workspace, onClose, onChanged }: Bulk
             <FormProblem problem={problem} />
             <Group justify="flex-end">
               <CloseButton />
+              {(action === "limits" || action === "budget") && (
+                <RehearseButton change={keysChange(plan.changes, body?.changes ?? {})} workspace={workspace} />
+              )}
               <Button
                 type="submit"
                 {...(action === "revoke" ? { color: "red" } : {})}

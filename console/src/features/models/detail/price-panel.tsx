@@ -15,6 +15,8 @@ import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
 import { ListPriceOffer } from "../../catalog/list-price-offer.tsx";
 import { classLabel, columnLabels, isUnpriced, priceItems } from "../../catalog/price-words.ts";
 import { SaveBar } from "../../catalog/save-bar.tsx";
+import { priceChange } from "../../rehearsals/button/change-of.ts";
+import { RehearseButton } from "../../rehearsals/button/rehearse-button.tsx";
 import { PriceHistory } from "./price-history.tsx";
 import { PriceSimulation } from "./price-simulation.tsx";
 import { UnpricedChoice } from "./unpriced-choice.tsx";
@@ -28,6 +30,7 @@ export function PricePanel({ model }: { readonly model: ConsoleModel }) {
   const price = draft ?? stored;
   const isChanged = draft !== null && !samePrice(draft, stored);
   const locked = model.managed_by !== "console";
+  const fault = priceFault(price);
   const save = useAct("models.update", {
     invalidates: afterCatalogChange,
     shownBy: "models.show",
@@ -80,11 +83,18 @@ export function PricePanel({ model }: { readonly model: ConsoleModel }) {
         <PriceHistory model={model.name} {...(locked ? {} : { onUse: change })} />
         <SaveBar
           shown={isChanged}
-          blocked={priceFault(price)}
+          blocked={fault}
           saving={save.isPending}
           problem={save.error}
           verb={t("models.price.save")}
           words={t("models.price.unsaved")}
+          actions={
+            <RehearseButton
+              change={fault === null ? priceChange(model.name, price) : null}
+              workspace={null}
+              forAdministrators
+            />
+          }
           onDiscard={() => {
             save.reset();
             setDraft(null);

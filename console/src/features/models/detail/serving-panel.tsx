@@ -9,6 +9,8 @@ import { t } from "../../../language/areas/models.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
 import { SaveBar } from "../../catalog/save-bar.tsx";
 import { useFaults } from "../../catalog/use-faults.ts";
+import { routeChange } from "../../rehearsals/button/change-of.ts";
+import { RehearseButton } from "../../rehearsals/button/rehearse-button.tsx";
 import { AboutSection } from "./about-section.tsx";
 import { DeploymentsSection } from "./deployments-section.tsx";
 import { FallbacksSection } from "./fallbacks-section.tsx";
@@ -70,6 +72,17 @@ export function ServingPanel({ model }: { readonly model: ConsoleModel }) {
           blocked={servingBlocked(draft)}
           saving={save.isPending}
           problem={save.error}
+          actions={
+            <RehearseButton
+              change={routeChange({
+                name: model.name,
+                priorities: body.deployments === undefined ? null : draft.priorities,
+                fallbacks: body.fallbacks ?? null,
+              })}
+              workspace={null}
+              forAdministrators
+            />
+          }
           onDiscard={() => {
             save.reset();
             setWork(null);

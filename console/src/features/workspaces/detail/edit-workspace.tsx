@@ -5,6 +5,8 @@ import { useAct } from "../../../api/use-act.ts";
 import { FormDrawer, wrongField } from "../../../components/form-drawer.tsx";
 import { t } from "../../../language/areas/workspaces.ts";
 import { useSession } from "../../../session/session-context.tsx";
+import { workspaceChange } from "../../rehearsals/button/change-of.ts";
+import { RehearseButton } from "../../rehearsals/button/rehearse-button.tsx";
 import { type Bounds, BoundsFields, changedBounds } from "../bounds-fields.tsx";
 import { afterWorkspaceChange } from "../workspace-routes.ts";
 
@@ -37,6 +39,7 @@ export function EditWorkspace({ workspace, onClose }: EditWorkspaceProps) {
       saving={update.isPending}
       problem={update.error}
       blocked={name.trim() === "" ? t("workspaces.fields.nameMissing") : nothing}
+      actions={<RehearseButton change={workspaceChange(before.slug, body)} workspace={before.slug} forAdministrators />}
     >
       <TextInput
         label={t("workspaces.name")}

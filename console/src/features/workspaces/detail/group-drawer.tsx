@@ -5,6 +5,8 @@ import { useAct } from "../../../api/use-act.ts";
 import { FormDrawer, wrongField } from "../../../components/form-drawer.tsx";
 import { ManagedByFileNote } from "../../../components/managed-by-file.tsx";
 import { t } from "../../../language/areas/workspaces.ts";
+import { groupChange } from "../../rehearsals/button/change-of.ts";
+import { RehearseButton } from "../../rehearsals/button/rehearse-button.tsx";
 import { type Bounds, BoundsFields, changedBounds } from "../bounds-fields.tsx";
 import { slugFault } from "../slug-of.ts";
 import { afterWorkspaceChange } from "../workspace-routes.ts";
@@ -62,6 +64,12 @@ export function GroupDrawer({ workspace, group, mayChange, onClose }: GroupDrawe
             : t("workspaces.fields.needsAttention")
       }
       locked={locked}
+      actions={
+        // A new group has no past requests.
+        group !== null && (
+          <RehearseButton change={groupChange(workspace.slug, before.name, changes)} workspace={workspace.slug} />
+        )
+      }
     >
       <ManagedByFileNote by={group?.managed_by ?? "console"} />
       <TextInput

@@ -6,6 +6,8 @@ import { BudgetForm } from "../../../components/budget-form.tsx";
 import { FormDrawer } from "../../../components/form-drawer.tsx";
 import { LimitsForm } from "../../../components/limits-form.tsx";
 import { t } from "../../../language/areas/workspaces.ts";
+import { personChange } from "../../rehearsals/button/change-of.ts";
+import { RehearseButton } from "../../rehearsals/button/rehearse-button.tsx";
 import { afterWorkspaceChange } from "../workspace-routes.ts";
 import { nameOf } from "./member-columns.tsx";
 
@@ -42,6 +44,9 @@ export function MemberDrawer({ workspace, member, onClose }: MemberDrawerProps) 
       saving={update.isPending}
       problem={update.error}
       blocked={Object.keys(changes).length === 0 ? t("workspaces.edit.unchanged") : null}
+      actions={
+        <RehearseButton change={personChange(workspace.slug, before.email, changes)} workspace={workspace.slug} />
+      }
     >
       <Text size="sm" c="dimmed">
         {t("workspaces.member.limitHelp")}

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Locator, Page } from "playwright-core";
+import { until } from "../../test/until.ts";
+import { violationsInBothThemes } from "./accessibility.ts";
+import { noBrowser } from "./opened-browser.ts";
+import { type OpenedConsole, openConsole } from "./opened-console.ts";
+import { navigateTo } from "./populated/all-pages.ts";
+import type { SignedInUser } from "./signed-in-user.ts";
+
+const calls = 5;
+
+describe.skipIf(noBrowser !== null)("rehearsals in the console", () => {
+  let opened: OpenedConsole;
+  let ada: SignedInUser;
+  let page: Page;
+  let keyId = "";
+
+  /** The key `ci` of acme makes five calls to `fast`. */
+  beforeAll(async () => {
+    opened = await openConsole({ config: configFor });
+    ({ ada } = opened);
+    await ada.call("models.create", {
+      body: { name: "fast", deployments: [{ provider: "openai", upstream_model: "gpt-5" }], price: { input: 1000 } },
+    });
+    await ada.call("workspaces.create", { body: { slug: "acme", name: "Acme", models: ["*"] } });
+    const params = { workspace: "acme" };
+    const { key, secret } = await ada.call("keys.create", { params, body: { name: "ci" } });
+    keyId = key.id;
+    for (let made = 0; made < calls; made += 1) expect((await opened.chat(secret)).status).toBe(200);
+    await until(async () => {
+      const { data } = await ada.call("requests.list", { params, query: { key: keyId } });
+      return data.filter(({ cost_usd: usd }) => usd !== null && usd > 0).length === calls;
+    });
+    page = await opened.page();
+  });
+
+  afterAll(() => opened?.stop());
+
+  const dialog = () => page.getByRole("dialog", { name: "Rehearse this change" });
+  const editor = () => page.getByRole("dialog", { name: "Edit ci" });
+  const key = async () => await ada.call("keys.show", { params: { workspace: "acme", key: keyId } });
+
+  async function rehearse(form: Locator | Page): Promise<void> {
+    await form.getByRole("button", { name: "Rehearse", exact: true }).click();
+    await dialog().getByRole("combobox", { name: "Period" }).click();
+    await page.getByRole("option", { name: "Last 24 hours" }).click();
+    await dialog().getByRole("button", { name: "Rehearse", exact: true }).click();
+  }
+
+  test("an unsaved limit of a key shows which requests it would have refused", async () => {
+    await navigateTo(page, `/console/keys/${keyId}?workspace=acme&edit=1`);
+    const button = editor().getByRole("button", { name: "Rehearse" });
+    expect(await button.isDisabled()).toBe(true);
+    await editor().getByLabel("Budget", { exact: true }).fill("0");
+    await rehearse(editor());
+    await dialog().getByText("Would have refused 5 of 5 requests of 1 API key, and saved").waitFor();
+    await dialog()
+      .getByRole("row", { name: /API key acme\/ci.*Budget.*5/ })
+      .waitFor();
+    await dialog()
+      .getByRole("region", { name: "First and worst moments" })
+      .getByText("by Budget of API key acme/ci")
+      .waitFor();
+    await dialog().getByText("API keys", { exact: true }).click();
+    const requests = dialog().getByRole("table", { name: "API keys" }).getByRole("link", { name: "ci" });
+    const { searchParams } = new URL((await requests.getAttribute("href")) ?? "", page.url());
+    expect([searchParams.get("key"), searchParams.get("workspace")]).toEqual([keyId, "acme"]);
+    expect(await requests.getAttribute("target")).toBe("_blank");
+    expect(await violationsInBothThemes(page)).toEqual([]);
+    // The form is still open, and nothing was saved.
+    await dialog().getByRole("button", { name: "Back to the form" }).click();
+    await dialog().waitFor({ state: "detached" });
+    expect(await editor().getByLabel("Budget", { exact: true }).inputValue()).toBe("$0");
+    expect((await key()).budget).toBe(null);
+    // The result stays until the form changes.
+    await editor().getByLabel("Budget", { exact: true }).fill("900");
+    await button.click();
+    await dialog().getByText("The form has changed since this rehearsal.").waitFor();
+    await dialog().getByRole("button", { name: "Rehearse again" }).click();
+    await dialog().getByText("Would have changed nothing about 5 requests.").waitFor();
+    await page.keyboard.press("Escape");
+    await dialog().waitFor({ state: "detached" });
+  });
+
+  test("unsaved models of a group show whose requests would have been refused", async () => {
+    const { data } = await ada.call("groups.list", { params: { workspace: "acme" } });
+    await navigateTo(page, `/console/workspaces/acme?tab=groups&group=${data[0]?.id}`);
+    const form = page.getByRole("dialog", { name: /default/ });
+    const models = form.getByRole("combobox", { name: "Allowed models" });
+    await models.press("Backspace");
+    await models.fill("other-*");
+    await models.press("Enter");
+    await rehearse(form);
+    await dialog().getByText("Would have refused 5 of 5 requests of 1 API key, and saved").waitFor();
+    await dialog()
+      .getByRole("row", { name: /group acme\/default.*Models.*5/ })
+      .waitFor();
+    await dialog().getByRole("button", { name: "Back to the form" }).click();
+  });
+
+  test("an unsaved price shows what past requests would have cost, on a page of its own too", async () => {
+    await navigateTo(page, "/console/models/fast?tab=price");
+    await page.getByLabel("Input", { exact: true }).first().fill("2000");
+    await rehearse(page);
+    await dialog()
+      .getByText(/Would have refused none of 5 requests, and cost \$\d.* more\./)
+      .waitFor();
+    const link = await dialog().getByRole("link", { name: "Open as a page" }).getAttribute("href");
+    await dialog().getByRole("button", { name: "Back to the form" }).click();
+    await page.getByRole("button", { name: "Discard" }).click();
+    expect((await ada.call("models.show", { params: { model: "fast" } })).price).toEqual({ input: 1000 });
+    await navigateTo(page, link ?? "");
+    await page.getByText(/Would have refused none of 5 requests/).waitFor();
+    await page.getByRole("region", { name: "The change" }).getByText('"input": 2000').waitFor();
+    await page.getByRole("link", { name: "Rehearsals" }).click();
+    await page.getByRole("row", { name: /fast.*All workspaces.*Done/ }).waitFor();
+    await page
+      .getByRole("row", { name: /acme\/ci.*acme.*Done/ })
+      .first()
+      .waitFor();
+  });
+
+  test("nothing violates the content security policy", () => {
+    expect(opened.browser.faults).toEqual([]);
+  });
+});
+
+function configFor(upstream: string): string {
+  return JSON.stringify({
+    providers: [{ id: "openai", kind: "openai", api_key: "sk-test", base_url: upstream, allow_private_network: true }],
+  });
+}

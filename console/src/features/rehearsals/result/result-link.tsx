@@ -1,0 +1,74 @@
+import { Anchor } from "@mantine/core";
+import { everyWorkspace, type Rehearsal } from "@sluice/contract";
+import { Link } from "@tanstack/react-router";
+import { createContext, type ReactNode, use } from "react";
+
+interface ResultPlace {
+  readonly rehearsal: Pick<Rehearsal, "workspace" | "from" | "to">;
+  /** Links open another tab, because the form below the dialog is not saved. */
+  readonly inDialog: boolean;
+}
+
+export const ResultPlaceContext = createContext<ResultPlace>({
+  rehearsal: { workspace: null, from: 0, to: 0 },
+  inDialog: false,
+});
+
+interface RequestsLinkProps {
+  /** Filters of the requests page: `{ key: "key_1" }`. */
+  readonly filter: Readonly<Record<string, string>>;
+  /** Slug. Default: of the rehearsal. */
+  readonly workspace?: string;
+  /** Unix milliseconds. Default: the period. */
+  readonly from?: number;
+  readonly to?: number;
+  readonly children: ReactNode;
+}
+
+/** The requests of the period that the filter finds, refused or not. */
+export function RequestsLink({ filter, workspace, from, to, children }: RequestsLinkProps) {
+  const { rehearsal, inDialog } = use(ResultPlaceContext);
+  const search = {
+    workspace: workspace ?? rehearsal.workspace?.slug ?? everyWorkspace,
+    from: String(from ?? rehearsal.from),
+    to: String(to ?? rehearsal.to),
+    ...filter,
+  };
+  return (
+    <Anchor
+      fz="inherit"
+      className="break"
+      renderRoot={(props) => <Link to="/requests" search={search} {...(inDialog ? newTab : {})} {...props} />}
+    >
+      {children}
+    </Anchor>
+  );
+}
+
+interface RequestLinkProps {
+  readonly request: string;
+  readonly workspace: string;
+  readonly children: ReactNode;
+}
+
+export function RequestLink({ request, workspace, children }: RequestLinkProps) {
+  const { inDialog } = use(ResultPlaceContext);
+  return (
+    <Anchor
+      fz="inherit"
+      renderRoot={(props) => (
+        <Link
+          to="/requests/$request"
+          params={{ request }}
+          search={{ workspace }}
+          {...(inDialog ? newTab : {})}
+          {...props}
+        />
+      )}
+    >
+      {children}
+    </Anchor>
+  );
+}
+
+const newTab = { target: "_blank" } as const;
