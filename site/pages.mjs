@@ -12,7 +12,14 @@ const groups = [
   [
     "Guides",
     docs(
-      ...["guides/team-budgets", "guides/failover", "guides/batches", "guides/guardrails", "guides/files", "guides/finance"],
+      ...[
+        "guides/team-budgets",
+        "guides/failover",
+        "guides/batches",
+        "guides/guardrails",
+        "guides/files",
+        "guides/finance",
+      ],
       "rehearsal",
       "guides/ldap-saml",
       ...["guides/migrate-from-litellm", "guides/migrate-from-others"],

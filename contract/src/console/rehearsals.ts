@@ -9,7 +9,7 @@ import { at, count, id, maybeAt, pageOf, pageQuery, personSchema } from "./words
 export const rehearsalDaysMax = 400;
 const changeBytesMax = 1024 * 1024;
 
-export const rehearsalStates = ["waiting", "running", "done", "failed", "cancelled"] as const;
+const rehearsalStates = ["waiting", "running", "done", "failed", "cancelled"] as const;
 
 /** Kinds of limits and grants that refuse a call. */
 export const rehearsedLimits = ["rpm", "tpm", "concurrency", "budget", "models", "deployments"] as const;

@@ -24,7 +24,7 @@ export interface PolicyCost extends PolicyCaller, PolicyCall {
 /** The value of calls without one. */
 export const noPolicyValue = "-";
 
-export function coversCaller({ workspaceId, match }: BudgetPolicy, caller: PolicyCaller): boolean {
+function coversCaller({ workspaceId, match }: BudgetPolicy, caller: PolicyCaller): boolean {
   if (workspaceId !== null && workspaceId !== caller.workspaceId) return false;
   return (
     fits(match.workspaces, caller.workspaceId) &&

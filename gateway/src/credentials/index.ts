@@ -11,7 +11,7 @@
 export { type AwsIdentity, awsKeys } from "./aws/aws-identity.ts";
 export { signAwsRequest } from "./aws/sign.ts";
 export { type AzureIdentity, azureToken } from "./azure/azure-identity.ts";
-export { type CredentialContext, credentialContext, type IssuerAnswer, type IssuerRequest } from "./context.ts";
+export { type CredentialContext, credentialContext } from "./context.ts";
 export { externalAccountToken } from "./google/external-account.ts";
 export { metadataToken } from "./google/metadata.ts";
 export { serviceAccountToken } from "./google/service-account.ts";

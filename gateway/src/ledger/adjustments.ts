@@ -3,7 +3,7 @@ import { type AdjustmentReason, type LedgerEntry, type NanoUsd, noUsage } from "
 import type { LedgerStore, UsageOwner, UsageShare } from "#ports/index.ts";
 
 /** Money to book without a call. */
-export interface Adjustment {
+interface Adjustment {
   /** Identifies what is adjusted. An adjustment of this id is booked once, however often it is accepted. */
   readonly id: string;
   readonly reason: AdjustmentReason;

@@ -15,12 +15,10 @@
  */
 
 export {
-  type Adjustment,
   type Adjustments,
   adjustmentEntry,
   createAdjustments,
   type OwnedAdjustment,
-  type SharedAdjustment,
   splitByWeight,
 } from "./adjustments.ts";
 export { type AdoptionHooks, startAdoption } from "./adoption.ts";

@@ -132,7 +132,7 @@ interface NewestObjectsQuery {
   readonly visiblePerson?: string;
 }
 
-export interface EverywhereQuery {
+interface EverywhereQuery {
   readonly now: number;
   /** The last object of the page before; null: from the beginning. */
   readonly after: Pick<UpstreamObject, "workspaceId" | "id"> | null;

@@ -20,7 +20,6 @@ export type {
   Lane,
   OutboundDraft,
   ProviderKind,
-  TokenSource,
 } from "./kind.ts";
 export { kindForm, settingsProblem, wrongSettings } from "./kind-form.ts";
 export { keepsThreads, priceTermsOf, providerKind, providerKinds } from "./kinds.ts";

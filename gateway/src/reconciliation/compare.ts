@@ -5,7 +5,7 @@ import type { BillLine } from "./bill.ts";
 import { type OurClass, type OurModel, ourUsage } from "./our-usage.ts";
 
 /** A reason for a part of a difference. Amounts are the bill's minus ours. */
-export interface Cause {
+interface Cause {
   readonly cause: BillCause;
   /** null: not a difference in units. */
   readonly units: number | null;

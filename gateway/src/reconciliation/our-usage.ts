@@ -110,7 +110,7 @@ function modelIn(models: Map<string, OurModel>, { upstreamModel, model: name, ad
 
 const noCalls = { estimatedCalls: 0, brokenCalls: 0, leavingCalls: 0, arrivingCalls: 0 };
 
-export function classIn(model: OurModel, usageClass: BillClass): OurClass {
+function classIn(model: OurModel, usageClass: BillClass): OurClass {
   let own = model.classes.get(usageClass);
   if (own === undefined) {
     own = { ...noUnits, tiers: new Map() };

@@ -7,7 +7,7 @@ import { openaiBill, openaiCosts, openaiPage, openaiUsage } from "./sources/open
 import { openrouterBill } from "./sources/openrouter.ts";
 
 /** The part of a vendor's account that the gateway uses. */
-export interface BilledAccount {
+interface BilledAccount {
   readonly projects?: readonly string[] | undefined;
   readonly workspaces?: readonly string[] | undefined;
   readonly api_key_ids?: readonly string[] | undefined;

@@ -80,12 +80,16 @@ describe("an unknown path", () => {
   );
 
   test("suggests the path for a wrong base URL, even without a key", async () => {
-    const suggestion = "Did you mean /v1/chat/completions?";
-    for (const path of ["/chat/completions", "/v1/v1/chat/completions", "/v1/chat/completions/"]) {
+    const suggestions = {
+      "/messages": "/v1/messages",
+      "/v1/v1/chat/completions": "/v1/chat/completions",
+      "/v1/chat/completions/": "/v1/chat/completions",
+    };
+    for (const [path, suggested] of Object.entries(suggestions)) {
       for (const key of [aliceKey, null]) {
         const response = await ask("POST", path, {}, key);
         expect(response.status).toBe(404);
-        expect((await response.text()).includes(`There is no POST ${path}. ${suggestion}`)).toBe(true);
+        expect(await response.text()).toContain(`There is no POST ${path}. Did you mean ${suggested}?`);
       }
     }
     const other = await (await ask("POST", "/v1/chat/completion", {}, null)).text();

@@ -17,7 +17,7 @@ export interface BillingRules {
   readonly pageRows?: number;
 }
 
-export interface BilledPrice {
+interface BilledPrice {
   readonly input: number;
   readonly cached?: number;
   readonly output: number;

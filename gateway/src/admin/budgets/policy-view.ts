@@ -16,7 +16,7 @@ import type { ConsoleDependencies } from "../dependencies.ts";
 import { isExhausted } from "./limit-scopes.ts";
 
 /** Values of a split policy that are shown. */
-export const policyValuesMax = 20;
+const policyValuesMax = 20;
 
 type Sources = Pick<
   ConsoleDependencies,
@@ -70,7 +70,7 @@ function usagesOf({ admission }: Pick<Sources, "admission">, policy: BudgetPolic
 }
 
 /** The usage of a policy: as a whole, or of the values that spent the most. */
-export async function policyUsages(
+async function policyUsages(
   sources: Pick<Sources, "admission" | "reports" | "clock">,
   policy: BudgetPolicy,
 ): Promise<readonly ScopeLimitUsage[]> {

@@ -35,6 +35,6 @@ export async function instanceRoleKeys(context: CredentialContext): Promise<Issu
   return keysInJson(await read(encodeURIComponent(role)), to, context);
 }
 
-export function isDisabled({ workload }: Pick<CredentialContext, "workload">): boolean {
+function isDisabled({ workload }: Pick<CredentialContext, "workload">): boolean {
   return workload.variable("AWS_EC2_METADATA_DISABLED")?.toLowerCase() === "true";
 }

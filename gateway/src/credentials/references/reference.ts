@@ -7,7 +7,7 @@ export type SecretReference =
   | { readonly store: "file"; readonly path: string }
   | { readonly store: "env"; readonly name: string };
 
-export type SecretStore = SecretReference["store"];
+type SecretStore = SecretReference["store"];
 
 const scheme = /^(vault|aws-sm|gcp-sm|azure-kv|file|env):\/\//;
 

@@ -5,7 +5,7 @@ import { curBill, gcpBill } from "./clouds.ts";
 import { csvBill, focusBill } from "./csv.ts";
 
 /** Kinds of bills that are files. */
-export const fileKinds = { csv: csvBill, focus: focusBill, cur: curBill, gcp: gcpBill } as const;
+const fileKinds = { csv: csvBill, focus: focusBill, cur: curBill, gcp: gcpBill } as const;
 export type FileKind = keyof typeof fileKinds;
 
 /** Parses a file. Throws invalid_request with the problem. */

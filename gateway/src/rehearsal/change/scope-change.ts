@@ -32,7 +32,7 @@ export function scopeChangeOf({ limits, budget, models, enforce_models: enforces
 }
 
 /** The scope with the change. The same object if nothing changes. */
-export function changedScope(scope: LimitScope, change: ScopeChange | undefined): LimitScope {
+function changedScope(scope: LimitScope, change: ScopeChange | undefined): LimitScope {
   if (change?.limits === undefined && change?.budget === undefined) return scope;
   const { limits = scope.limits, budget = scope.budget } = change;
   return Object.freeze({ ...scope, limits, budget });

@@ -83,7 +83,7 @@ export class Repricing {
 }
 
 /** Reads the words of an entry, which are in the order of the axes: each belongs to the first axis that knows it. */
-export function servedOf(text: string | null, price: PriceVersion, terms: PriceTerms): Served | undefined {
+function servedOf(text: string | null, price: PriceVersion, terms: PriceTerms): Served | undefined {
   if (text === null) return undefined;
   const served: { [Axis in ServedAxis]?: string } = {};
   let next = 0;

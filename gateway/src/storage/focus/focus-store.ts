@@ -7,7 +7,7 @@ import { type CloseFocusDay, closeFocusDay } from "./close-day.ts";
 import { closedFocusDays, findFocusDay, firstFocusDay, focusPart } from "./focus-days.ts";
 
 /** Closes a day. Rejects with a Failure or an error. */
-export type CloseDay = (order: CloseFocusDay) => Promise<void>;
+type CloseDay = (order: CloseFocusDay) => Promise<void>;
 
 interface FocusStoreOptions {
   readonly database: Database;

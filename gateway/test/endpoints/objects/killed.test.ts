@@ -43,7 +43,7 @@ describe("SQLite", () => suite(async () => null));
 await onPostgres("PostgreSQL", () => suite(emptyPostgres));
 
 function suite(open: () => Promise<(AsyncDisposable & { readonly url: string }) | null>): void {
-  test("an object whose creation a kill interrupted has an entry with its operation, and belongs to no workspace", async () => {
+  test("a creation that a kill interrupted has an entry with its operation, and its object belongs to no workspace", async () => {
     const vendor = startVendor();
     const database = await open();
     let gateway: Gateway | null = null;
@@ -111,7 +111,7 @@ function sent(body: object | null, key = aliceKey): { headers: Record<string, st
   return { headers: bearer(key), body: form };
 }
 
-/** A vendor that creates objects, and answers only when it is told to. */
+/** A vendor that creates objects, and answers only after `answer()`. */
 function startVendor() {
   const simulator = serveSimulator();
   const ids = new Map<string, string>();
@@ -136,7 +136,7 @@ function startVendor() {
   });
   return {
     url: `http://127.0.0.1:${server.port}/v1`,
-    /** Resolves to the first object of each path once so many were created. */
+    /** Resolves to the first object of each path once `count` were created. */
     async created(count: number): Promise<ReadonlyMap<string, string>> {
       await until(() => ids.size === count);
       return ids;
