@@ -69,15 +69,6 @@ function usagesOf({ admission }: Pick<Sources, "admission">, policy: BudgetPolic
   return admission.limitUsages(values.map((value) => policyScope({ policy, value })));
 }
 
-/** The usage of a policy: as a whole, or of the values that spent the most. */
-async function policyUsages(
-  sources: Pick<Sources, "admission" | "reports" | "clock">,
-  policy: BudgetPolicy,
-): Promise<readonly ScopeLimitUsage[]> {
-  if (policy.splitBy === null) return await usagesOf(sources, policy, [null]);
-  return await usagesOf(sources, policy, await valuesOf(sources, policy));
-}
-
 async function valuesOf({ reports, clock }: Pick<Sources, "reports" | "clock">, policy: BudgetPolicy) {
   const from = windowStart(policy.budget, clock.now());
   const found = await reports.policyValues({ policy, value: null }, from - (from % 3_600_000), policyValuesMax);
