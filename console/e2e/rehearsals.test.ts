@@ -82,7 +82,7 @@ describe.skipIf(noBrowser !== null)("rehearsals in the console", () => {
     await dialog().waitFor({ state: "detached" });
   });
 
-  test("unsaved models of a group show whose requests would have been refused", async () => {
+  test("unsaved models of a group show the requests that they would have refused", async () => {
     const { data } = await ada.call("groups.list", { params: { workspace: "acme" } });
     await navigateTo(page, `/console/workspaces/acme?tab=groups&group=${data[0]?.id}`);
     const form = page.getByRole("dialog", { name: /default/ });
@@ -98,7 +98,7 @@ describe.skipIf(noBrowser !== null)("rehearsals in the console", () => {
     await dialog().getByRole("button", { name: "Back to the form" }).click();
   });
 
-  test("an unsaved price shows what past requests would have cost, on a page of its own too", async () => {
+  test("an unsaved price shows what past requests would have cost, also on a separate page", async () => {
     await navigateTo(page, "/console/models/fast?tab=price");
     await page.getByLabel("Input", { exact: true }).first().fill("2000");
     await rehearse(page);

@@ -1,6 +1,6 @@
 export const rehearsals = {
   title: "Rehearsals",
-  help: "What a change of limits, prices, routes or models would have done to past requests. Start one with Rehearse beside Save in a form. Nothing is changed. Rehearsals are deleted after a day.",
+  help: "The effect that a change of limits, prices, routes or models would have had on past requests. Start a rehearsal with Rehearse next to Save in a form. Nothing is changed. Rehearsals are deleted after a day.",
   one: "Rehearsal",
   period: "Period",
   periods: {
@@ -105,7 +105,7 @@ export const rehearsals = {
   },
   moved: {
     title: "Answered elsewhere",
-    help: "What each would have cost there, with the usage recorded then.",
+    help: "Costs follow from the recorded usage at the other price.",
     from: "Answered by",
     to: "Would go to",
     requests: "Requests",

@@ -12,7 +12,7 @@ type ModelFields = Omit<NonNullable<RehearsedChange["models"]>[number], "name">;
 
 const scopeFields = ["models", "enforce_models", "limits", "budget"] as const;
 
-/** The fields of a form that a rehearsal can replay; null: none of them changed. */
+/** The fields of a form that a rehearsal can replay; null: no such field changed. */
 function replayed<Fields extends object>(fields: Fields, names: readonly (keyof Fields)[]): Fields | null {
   const found = Object.entries(fields).filter(
     ([name, value]) => value !== undefined && names.includes(name as keyof Fields),

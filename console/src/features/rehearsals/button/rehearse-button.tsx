@@ -11,18 +11,18 @@ const Dialog = lazy(() => loadChunk(() => import("./rehearse-dialog.tsx")));
 interface RehearseButtonProps {
   /** The unsaved form as a change; null: it has no change that can be replayed. */
   readonly change: RehearsedChange | null;
-  /** Slug of the workspace whose calls are replayed; null: all workspaces, for administrators. */
+  /** Slug of the workspace with the calls to replay; null: all workspaces, for administrators. */
   readonly workspace: string | null;
   /** Only administrators may make the change; otherwise admins of the workspace too. Others do not see the button. */
   readonly forAdministrators?: boolean;
   readonly size?: "xs";
 }
 
-/** Calculates what the unsaved form would have done to past calls. Used beside the button that saves it. */
+/** Calculates what the unsaved form would have done to past calls. Next to the button that saves the form. */
 export function RehearseButton({ change, workspace, forAdministrators = false, size }: RehearseButtonProps) {
   const { may } = useSession();
   const [opened, setOpened] = useState(false);
-  // Kept while the dialog is closed: the rehearsal goes on.
+  // Kept while the dialog is closed: the rehearsal continues.
   const [started, setStarted] = useState<StartedRehearsal | null>(null);
   const mayChange = forAdministrators || workspace === null ? may("administrator") : may("admin", workspace);
   if (!mayChange) return null;

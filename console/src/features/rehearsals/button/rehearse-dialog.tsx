@@ -27,7 +27,7 @@ interface RehearseDialogProps {
 
 const periodChoices = rehearsalPeriods.map((value) => ({ value, label: t(`rehearsals.periods.${value}`) }));
 
-/** Asks for the period, and shows progress and result. A rehearsal goes on while the dialog is closed. */
+/** Asks for the period, and shows progress and result. A rehearsal continues while the dialog is closed. */
 export default function RehearseDialog({ change, workspace, started, onStart, onClose }: RehearseDialogProps) {
   const [period, setPeriod] = useState<RehearsalPeriod>("7d");
   const { rehearsal, problem, reload, cancel, isCancelling } = useRehearsal(started?.id ?? null);
