@@ -228,7 +228,7 @@ export class VendorRun {
         ourId === null
           ? createdAt >= submittedAt - clockSlackMs && total === this.#batch.total - this.#batch.errored
           : ourId === this.#batch.id;
-      if (isOurs && !(await store.hasUpstreamId(this.#provider.id, upstreamId))) found.push(upstreamId);
+      if (isOurs && !(await store.isOfAnother(this.#batch.id, this.#provider.id, upstreamId))) found.push(upstreamId);
     }
     const [upstreamId] = found;
     if (found.length === 1 && upstreamId !== undefined) {

@@ -84,12 +84,13 @@ export function batchWrites(database: Database) {
         .execute();
     },
     /** Whether another batch has this id of the vendor's. */
-    async hasUpstreamId(provider: string, upstreamId: string): Promise<boolean> {
+    async isOfAnother(id: string, provider: string, upstreamId: string): Promise<boolean> {
       const row = await kysely
         .selectFrom("batches")
         .select("id")
         .where("upstream_id", "=", upstreamId)
         .where("provider", "=", provider)
+        .where("id", "!=", id)
         .executeTakeFirst();
       return row !== undefined;
     },
