@@ -8,6 +8,7 @@ import { seededRandom } from "../described-bodies.ts";
 import { chatRow, clientOf, createBatch } from "../endpoints/batches/batch-client.ts";
 import { rowCost } from "../endpoints/batches/batch-gateway.ts";
 import { BatchVendor } from "../endpoints/batches/batch-vendor.ts";
+import { hintOf, hintSecret, sendHint, signedHint } from "../endpoints/batches/hint-sender.ts";
 import { MovedClock } from "../moved-clock.ts";
 import { aliceKey, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
@@ -18,7 +19,7 @@ const limitUsd = 0.004;
 const kinds = ["openai", "anthropic", "gemini"] as const;
 const ends = ["answered", "answered", "failed", "left"] as const;
 
-/** Batches at three vendors. Their rows succeed, fail, expire and are canceled, with lost answers and restarts of the gateway. */
+/** Batches at three vendors. Their rows succeed, fail, expire and are canceled, with webhooks, lost answers and restarts of the gateway. */
 class History {
   readonly vendor = new BatchVendor();
   readonly clock = new MovedClock();
@@ -42,7 +43,8 @@ class History {
       providers: (simulator) =>
         kinds.map((kind) => {
           const base_url = kind === "gemini" ? `${this.vendor.origin}/v1beta` : this.vendor.url;
-          return upstream(kind, simulator, { kind, base_url, settings: { batches: true } });
+          const hints = kind === "anthropic" ? {} : { webhook_secret: hintSecret };
+          return upstream(kind, simulator, { kind, base_url, settings: { batches: true, ...hints } });
         }),
       models: kinds.map((name) => ({ name, deployments: [{ provider: name }], price: { input: 1, output: 10 } })),
       keys: [{ name: "alice", secret: aliceKey, budget: { usd: limitUsd, period: "total" } }],
@@ -63,6 +65,7 @@ class History {
     else if (dice < 0.65) await this.#cancelOne();
     else if (dice < 0.8) this.vendor.failing = { status: dice < 0.72 ? 503 : 429, created: dice < 0.72 };
     else if (dice < 0.87) await this.restart();
+    else if (dice < 0.94) await this.#sendHint();
     else this.clock.move(6_000);
     this.clock.move(600);
   }
@@ -132,6 +135,16 @@ class History {
     if (one !== undefined) one.status = this.#ends++ % 2 === 0 ? "expired" : "completed";
   }
 
+  /** For any batch of any account, also one that has not ended. */
+  async #sendHint(): Promise<void> {
+    const { batches } = this.vendor;
+    const one = batches[Math.floor(this.#random() * batches.length)];
+    const kind = this.#random() < 0.5 ? "openai" : "gemini";
+    if (one === undefined) return;
+    const event = hintOf(one.id, kind === "openai" ? "batch.completed" : "batch.succeeded");
+    expect((await sendHint(this.gateway.url, kind, signedHint(event, { at: this.clock.now() }))).status).toBe(204);
+  }
+
   async #cancelOne(): Promise<void> {
     const all = [...this.created.values()];
     await all[Math.floor(this.#random() * all.length)]?.();
@@ -142,45 +155,47 @@ const played = new Set<string>();
 
 test.each(Array.from({ length: seeds }, (_, n) => n))(
   "budgets equal the ledger, and the ledger equals what the vendors ran (seed %d)",
-  async (seed) => {
-    const history = new History(seed);
-    await history.start();
-    try {
-      for (let n = 0; n < steps; n++) {
-        await history.step();
-        expect(await spentUsd(history.gateway)).toBeLessThanOrEqual(limitUsd);
-      }
-      await history.finish();
-      const { vendor, gateway, created } = history;
-      const entries = await gateway.entries();
-      for (const stem of created.keys()) {
-        const ran = vendor.batches.filter(({ rows }) => rows[0]?.custom_id.endsWith(stem));
-        expect(ran.length).toBeLessThanOrEqual(1);
-        const own = entries.filter(({ batchId }) => batchId === `batch_${stem}`);
-        const [batch] = ran;
-        const of = (wanted: string) => batch?.rows.filter((_, row) => vendor.endOf(row) === wanted).length ?? 0;
-        const isGoogles = batch?.rows[0]?.body["model"] === "gemini";
-        if (isGoogles && batch?.status !== "completed") {
-          // Without results every row is charged as an estimate.
-          expect([stem, own.length]).toEqual([stem, batch?.rows.length ?? 0]);
-          continue;
-        }
-        expect([stem, own.filter(({ costNanoUsd }) => costNanoUsd === rowCost / 2).length]).toEqual([
-          stem,
-          of("answered"),
-        ]);
-        expect([stem, own.length]).toEqual([stem, of("answered") + of("failed")]);
-      }
-      for (const { status, rows } of vendor.batches) played.add(`${rows[0]?.body["model"]} ${status}`);
-      const cost = entries.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0);
-      await until(() => gateway.gateway.outstanding() === 0);
-      expect(await spentUsd(gateway)).toBeCloseTo(cost / 1e9, 9);
-      expect(cost).toBeLessThanOrEqual(limitUsd * 1e9);
-    } finally {
-      await history.remove();
-    }
-  },
+  (seed) => play(seed),
 );
+
+async function play(seed: number): Promise<void> {
+  const history = new History(seed);
+  await history.start();
+  try {
+    for (let n = 0; n < steps; n++) {
+      await history.step();
+      expect(await spentUsd(history.gateway)).toBeLessThanOrEqual(limitUsd);
+    }
+    await history.finish();
+    const { vendor, gateway, created } = history;
+    const entries = await gateway.entries();
+    for (const stem of created.keys()) {
+      const ran = vendor.batches.filter(({ rows }) => rows[0]?.custom_id.endsWith(stem));
+      expect(ran.length).toBeLessThanOrEqual(1);
+      const own = entries.filter(({ batchId }) => batchId === `batch_${stem}`);
+      const [batch] = ran;
+      const of = (wanted: string) => batch?.rows.filter((_, row) => vendor.endOf(row) === wanted).length ?? 0;
+      const isGoogles = batch?.rows[0]?.body["model"] === "gemini";
+      if (isGoogles && batch?.status !== "completed") {
+        // Without results every row is charged as an estimate.
+        expect([stem, own.length]).toEqual([stem, batch?.rows.length ?? 0]);
+        continue;
+      }
+      expect([stem, own.filter(({ costNanoUsd }) => costNanoUsd === rowCost / 2).length]).toEqual([
+        stem,
+        of("answered"),
+      ]);
+      expect([stem, own.length]).toEqual([stem, of("answered") + of("failed")]);
+    }
+    for (const { status, rows } of vendor.batches) played.add(`${rows[0]?.body["model"]} ${status}`);
+    const cost = entries.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0);
+    await until(() => gateway.gateway.outstanding() === 0);
+    expect(await spentUsd(gateway)).toBeCloseTo(cost / 1e9, 9);
+    expect(cost).toBeLessThanOrEqual(limitUsd * 1e9);
+  } finally {
+    await history.remove();
+  }
+}
 
 test("every vendor's batches complete, expire and are canceled", () => {
   const all = kinds.flatMap((kind) => ["completed", "expired", "cancelled"].map((status) => `${kind} ${status}`));
