@@ -5,6 +5,7 @@ import { anthropicMessagesCodec } from "#protocols/anthropic-messages/index.ts";
 import { bedrockConverseCodec } from "#protocols/bedrock-converse/index.ts";
 import type { CallerCodec, UpstreamCodec } from "#protocols/codec.ts";
 import { geminiCodec } from "#protocols/gemini/index.ts";
+import { geminiInteractionsCodec } from "#protocols/gemini-interactions/index.ts";
 import { openaiChatCodec } from "#protocols/openai-chat/index.ts";
 import { openaiResponsesCodec } from "#protocols/openai-responses/index.ts";
 import { context, source } from "./codec-fixture.ts";
@@ -40,8 +41,10 @@ interface ClientEvent {
   readonly index?: number;
   readonly output_index?: number;
   readonly arguments?: string;
-  readonly delta?: string | { readonly type: string; readonly partial_json: string };
+  readonly delta?: string | { readonly type: string; readonly partial_json?: string; readonly arguments?: string };
   readonly choices?: readonly { readonly delta: ChatDelta }[];
+  readonly event_type?: string;
+  readonly step?: { readonly type: string; readonly arguments?: object };
   readonly candidates?: readonly { readonly content: { readonly parts: readonly GeminiPart[] } }[];
 }
 
@@ -128,6 +131,42 @@ const sources: Record<string, SourceDialect> = {
       { candidates: [{ content: { parts: [{ text: "" }] }, finishReason: "STOP" }] },
     ],
   },
+  interactions: {
+    codec: geminiInteractionsCodec,
+    events: (calls) => [
+      { event_type: "interaction.created", interaction: { id: "v1_1", model: "up", status: "in_progress" } },
+      ...calls.flatMap(({ id, pieces }, index) => [
+        { event_type: "step.start", index, step: { type: "function_call", id, name, arguments: {} } },
+        ...pieces.map((text) => ({
+          event_type: "step.delta",
+          index,
+          delta: { type: "arguments_delta", arguments: text },
+        })),
+        { event_type: "step.stop", index },
+      ]),
+      {
+        event_type: "interaction.completed",
+        interaction: { id: "v1_1", model: "up", status: "requires_action" },
+      },
+    ],
+  },
+  "interactions with whole arguments": {
+    codec: geminiInteractionsCodec,
+    events: (calls) => [
+      { event_type: "interaction.created", interaction: { id: "v1_1", model: "up", status: "in_progress" } },
+      ...calls.flatMap((call, index) => {
+        const args = joined(call) === "" ? {} : { arguments: JSON.parse(joined(call)) };
+        return [
+          { event_type: "step.start", index, step: { type: "function_call", id: call.id, name, ...args } },
+          { event_type: "step.stop", index },
+        ];
+      }),
+      {
+        event_type: "interaction.completed",
+        interaction: { id: "v1_1", model: "up", status: "requires_action" },
+      },
+    ],
+  },
   converse: {
     codec: bedrockConverseCodec,
     events: (calls) => [
@@ -165,7 +204,7 @@ const targets: Record<string, TargetDialect> = {
     joined: (events) =>
       joinedByIndex(
         events.flatMap(({ index = -1, delta }) =>
-          typeof delta === "object" && delta.type === "input_json_delta" ? [[index, delta.partial_json]] : [],
+          typeof delta === "object" && delta.type === "input_json_delta" ? [[index, delta.partial_json ?? ""]] : [],
         ),
       ),
   },
@@ -188,6 +227,18 @@ const targets: Record<string, TargetDialect> = {
       events
         .flatMap(({ candidates }) => candidates?.[0]?.content.parts ?? [])
         .flatMap(({ functionCall }) => (functionCall === undefined ? [] : [JSON.stringify(functionCall.args)])),
+  },
+  interactions: {
+    codec: geminiInteractionsCodec,
+    joined: (events) =>
+      joinedByIndex(
+        events.flatMap(({ event_type, index = -1, step, delta }): (readonly [number, string])[] => {
+          // A client of the dialect starts with an empty text, also where no piece follows.
+          if (event_type === "step.start" && step?.type === "function_call") return [[index, ""]];
+          if (typeof delta !== "object" || delta.type !== "arguments_delta") return [];
+          return [[index, delta.arguments ?? ""]];
+        }),
+      ).map((text) => (text === "" ? "{}" : text)),
   },
 };
 

@@ -39,6 +39,11 @@ const response = (status: string, output: readonly object[]) => ({
   usage: { input_tokens: 9, output_tokens: 5, total_tokens: 14 },
 });
 
+const interaction = (event_type: string, members: object) => ({ event_type, ...members });
+const interactionHead = { id: "v1_1", object: "interaction", model: "up" };
+const interactionPicture = (index: number, data: string) =>
+  interaction("step.delta", { index, delta: { type: "image", mime_type: "image/png", data } });
+
 /** Streams with pictures of `size` bytes, in each dialect. */
 const streams = {
   gemini: (size: number) => [
@@ -72,8 +77,29 @@ const streams = {
     { type: "response.output_item.done", output_index: 0, item: item(picture(size)) },
     { type: "response.completed", response: response("completed", [item(picture(size)), item(picture(size + 1))]) },
   ],
+  "gemini-interactions": (size: number) => [
+    interaction("interaction.created", { interaction: { ...interactionHead, status: "in_progress" } }),
+    interaction("step.start", { index: 0, step: { type: "model_output" } }),
+    interaction("step.delta", { index: 0, delta: { type: "text", text: "Grüße: " } }),
+    interactionPicture(0, picture(size)),
+    interactionPicture(0, picture(size + 1)),
+    interaction("step.stop", { index: 0 }),
+    interaction("interaction.completed", {
+      interaction: {
+        ...{ ...interactionHead, status: "completed" },
+        usage: { total_input_tokens: 9, total_output_tokens: 1_290, total_tokens: 1_299 },
+      },
+    }),
+    "[DONE]",
+  ],
 } as const;
-const targets = { chat: "openai-chat", responses: "openai-responses", generate: "gemini", messages: "" } as const;
+const targets = {
+  chat: "openai-chat",
+  responses: "openai-responses",
+  generate: "gemini",
+  interactions: "gemini-interactions",
+  messages: "",
+} as const;
 
 type From = keyof typeof streams;
 type To = keyof typeof targets;
