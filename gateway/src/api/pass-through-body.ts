@@ -4,6 +4,7 @@ import type { Spooled } from "#ports/index.ts";
 import {
   type FormEvent,
   isJsonType,
+  MultipartScanner,
   type RequestFacts,
   readMultipartType,
   splice,
@@ -57,12 +58,30 @@ export async function readPassThroughBody(
     if (sizeOf(bytes) === 0) return noBody;
     return isParsed ? await parse(exchange, route, room, bytes) : { ...noBody, body: wholeOf(bytes) };
   }
-  if (!route.isShared || !/^multipart\/form-data(?![^\s;])/i.test(type)) {
+  if (!/^multipart\/form-data(?![^\s;])/i.test(type)) {
     return { ...noBody, body: await spoolBody(exchange, room.owner) };
   }
+  if (!route.isShared) return await spoolAnyForm(exchange, room, type);
   const { boundary } = readMultipartType(type, "Send a form.");
   const { spooled, read } = await spoolForm(exchange, boundary, room.owner, new FormTexts());
   return { body: spooled, facts: null, fields: read };
+}
+
+/** A form that cannot be read is forwarded too, and then names no file of the gateway. */
+async function spoolAnyForm(exchange: Exchange, room: HeldMemory, type: string): Promise<PassThroughBody> {
+  const texts = new FormTexts();
+  const isPacked = exchange.request.headers.has("content-encoding");
+  let scanner = isPacked ? null : unlessFailed(() => new MultipartScanner(readMultipartType(type, "").boundary));
+  const body = await spoolBody(exchange, room.owner, modelBody, (piece) => {
+    const events = unlessFailed(() => scanner?.push(piece) ?? null);
+    if (events === null) scanner = null;
+    else for (const event of events) texts.take(event);
+  });
+  const fields = unlessFailed(() => {
+    scanner?.end();
+    return scanner === null ? null : texts.end();
+  });
+  return { body, facts: null, fields };
 }
 
 /** A body that is not a valid call of the dialect is forwarded too: its vendor explains what is wrong with it. */
@@ -87,14 +106,14 @@ async function parse(
     const plain = withoutByteOrderMark(unpacked);
     const full = inPath === null ? plain : withPath(plain, inPath);
     if (full.length <= bounds.readInPlaceBytesMax) {
-      return { ...noBody, body, facts: factsOf(() => wire.readRequest(full, path)) };
+      return { ...noBody, body, facts: unlessFailed(() => wire.readRequest(full, path)) };
     }
     toRead = full.buffer === body.buffer ? full.slice() : full;
   }
   room.hold(sizeOf(toRead) * 2);
   const done = await dependencies.bodies.do("read", { endpoint, dialect, path }, toRead, { signal, owner: room.owner });
   body ??= done.body;
-  return { ...noBody, body, facts: factsOf(() => outcomeOf(done).answer.facts) };
+  return { ...noBody, body, facts: unlessFailed(() => outcomeOf(done).answer.facts) };
 }
 
 /** null: the body cannot be decompressed. */
@@ -109,8 +128,8 @@ async function unpackCopy(exchange: Exchange, room: HeldMemory, body: Uint8Array
   }
 }
 
-/** null: the body is not a valid request. */
-function factsOf(read: () => RequestFacts): RequestFacts | null {
+/** null: `read` threw Failure. */
+function unlessFailed<Read>(read: () => Read): Read | null {
   try {
     return read();
   } catch (thrown) {
@@ -147,11 +166,14 @@ class FormTexts {
   #name: string | null = null;
   #pieces: Uint8Array[] = [];
   #size = 0;
+  #start = 0;
 
   take(event: FormEvent): void {
-    if (event.kind === "part-start") this.#name = event.head.filename === null ? event.head.name : null;
-    else if (event.kind === "part-data" && this.#name !== null) this.#add(event.bytes);
-    else if (event.kind === "part-end") this.#close();
+    if (event.kind === "part-start") {
+      this.#name = event.head.filename === null ? event.head.name : null;
+      this.#start = event.start;
+    } else if (event.kind === "part-data" && this.#name !== null) this.#add(event.bytes);
+    else if (event.kind === "part-end") this.#close(event.end);
   }
 
   end(): readonly PassThroughField[] {
@@ -164,10 +186,10 @@ class FormTexts {
     else this.#pieces = [];
   }
 
-  #close(): void {
+  #close(end: number): void {
     if (this.#name !== null) {
       const text = this.#size > fieldBytesMax ? null : Buffer.concat(this.#pieces).toString();
-      this.#fields.push({ name: this.#name, text });
+      this.#fields.push({ name: this.#name, text, span: { start: this.#start, end } });
     }
     this.#name = null;
     this.#pieces = [];

@@ -70,7 +70,7 @@ export {
   type MultipartType,
   readMultipartType,
 } from "./form/content-type.ts";
-export { createFormBody } from "./form/form-body.ts";
+export { createFormBody, splicedForm } from "./form/form-body.ts";
 export { readFormContent } from "./form/form-content.ts";
 export { FormReader } from "./form/form-reader.ts";
 export { type FormEvent, MultipartScanner } from "./form/multipart-scanner.ts";

@@ -40,3 +40,34 @@ export const responsesFormat: AnswerFormat = {
   closing: (id, tokens) =>
     event("response.completed", `"response":${responseOf(id, "completed", responsesUsage(tokens))}`),
 };
+
+const interactionOf = (id: string, status: string, members = ""): string =>
+  `{"id":"${id}","object":"interaction","model":"m","status":"${status}"${members}}`;
+
+const interactionUsage = (tokens: number): string =>
+  `"usage":{"total_input_tokens":${inputTokens},"total_output_tokens":${tokens},"total_tokens":${inputTokens + tokens}}`;
+
+const interactionEvent = (type: string, members: string): string =>
+  `event: ${type}\ndata: {"event_type":"${type}",${members}}\n\n`;
+
+export const interactionsFormat: AnswerFormat = {
+  reply: (id, tokens) =>
+    interactionOf(
+      id,
+      "completed",
+      `,"steps":[{"type":"model_output","content":[{"type":"text","text":"x"}]}],${interactionUsage(tokens)}`,
+    ),
+  unfinished: (id) => interactionOf(id, "in_progress"),
+  opening: (id) => [
+    interactionEvent("interaction.created", `"interaction":${interactionOf(id, "in_progress")}`),
+    interactionEvent("step.start", '"index":0,"step":{"type":"model_output"}'),
+  ],
+  content: interactionEvent("step.delta", '"index":0,"delta":{"type":"text","text":"word"}'),
+  closing: (id, tokens) =>
+    interactionEvent("step.stop", '"index":0') +
+    interactionEvent(
+      "interaction.completed",
+      `"interaction":${interactionOf(id, "completed", `,${interactionUsage(tokens)}`)}`,
+    ) +
+    "data: [DONE]\n\n",
+};

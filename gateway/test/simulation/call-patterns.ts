@@ -4,6 +4,7 @@ import {
   anthropicMessagesCodec,
   anthropicMessagesWire,
   type EndpointProtocol,
+  endpointProtocols,
   openaiChat,
   openaiChatCodec,
   openaiChatWire,
@@ -39,6 +40,8 @@ export const providers: readonly Provider[] = [
   provider("spare", "openai-compatible", ["chat"]),
   provider("storing", "openai", ["responses"]),
   provider("also-storing", "openai", ["responses"]),
+  provider("google", "gemini", ["interactions"]),
+  provider("also-google", "gemini", ["interactions"]),
 ];
 
 function deployments(name: string, providerIds: readonly string[]): readonly Deployment[] {
@@ -127,4 +130,19 @@ export const responsesPattern: CallPattern = {
   body: (streamed, background) => `{"model":"stored","input":"x","stream":${streamed},"background":${background}}`,
 };
 
-export const callPatterns: readonly CallPattern[] = [chatPattern, messagesPattern, translatedPattern, responsesPattern];
+const interactionsPattern = (name: string, providerIds: readonly string[]): CallPattern => ({
+  protocol: endpointProtocols.interactions,
+  model: model(name, providerIds),
+  goodEnd: /event: interaction\.completed\n.*\n\ndata: \[DONE\]\n\n$/,
+  badEnd: /event: error\n/,
+  body: (streamed) => `{"model":"${name}","input":"x","stream":${streamed}}`,
+});
+
+export const callPatterns: readonly CallPattern[] = [
+  chatPattern,
+  messagesPattern,
+  translatedPattern,
+  responsesPattern,
+  interactionsPattern("interactions", ["google", "also-google"]),
+  interactionsPattern("translated-interactions", chatProviders),
+];

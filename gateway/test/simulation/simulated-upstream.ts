@@ -1,7 +1,7 @@
 import { Failure } from "#core/index.ts";
 import type { AnswerBody, Chance, Clock, OutboundAnswer, OutboundRequest } from "#ports/index.ts";
 import { SendingTransport } from "../sending-transport.ts";
-import { type AnswerFormat, chatFormat, responsesFormat } from "./answer-formats.ts";
+import { type AnswerFormat, chatFormat, interactionsFormat, responsesFormat } from "./answer-formats.ts";
 
 const encoder = new TextEncoder();
 
@@ -25,7 +25,7 @@ interface StoredResponse {
 
 /**
  * A transport whose upstreams answer, fail, stall and break off according to a seed, on a fake clock. They support chat
- * completions and Responses, and store responses. Their results are recorded for comparison with the ledger.
+ * completions, Responses and Interactions, and store responses. Their results are recorded for comparison with the ledger.
  */
 export class SimulatedUpstream extends SendingTransport {
   readonly served: Served[] = [];
@@ -50,7 +50,7 @@ export class SimulatedUpstream extends SendingTransport {
     const accountFault = this.#trouble(request);
     if (accountFault !== null) return accountFault;
     if (id !== undefined) return this.#show(request, { id, part, streamed: searchParams.has("stream") }, signal);
-    return this.#make(request, pathname.endsWith("/responses") ? responsesFormat : chatFormat, signal);
+    return this.#make(request, formatOf(pathname), signal);
   }
 
   #trouble(request: OutboundRequest): OutboundAnswer | null {
@@ -173,6 +173,11 @@ export class SimulatedUpstream extends SendingTransport {
     else signal.addEventListener("abort", abort, { once: true });
     return promise;
   }
+}
+
+function formatOf(pathname: string): AnswerFormat {
+  if (pathname.endsWith("/responses")) return responsesFormat;
+  return pathname.endsWith("/interactions") ? interactionsFormat : chatFormat;
 }
 
 function whole(text: string, status = 200, retryAfter?: string): OutboundAnswer {

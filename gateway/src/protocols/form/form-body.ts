@@ -1,25 +1,40 @@
 import { Failure } from "#core/index.ts";
 import type { FormBody, Spooled } from "#ports/index.ts";
-import { encodeText } from "../json/bytes.ts";
+import { type Edit, encodeText } from "../json/bytes.ts";
 import type { Span } from "../json/cursor.ts";
 import type { MultipartType } from "./content-type.ts";
 
 /** The spooled form. Reading it replaces the value at `modelSpan`. */
 export function createFormBody(spooled: Spooled, type: MultipartType, modelSpan: Span): FormBody {
+  const withModel = (upstreamModel: string) => splicedForm(spooled, [{ ...modelSpan, text: upstreamModel }]);
   return {
     contentType: type.contentType,
-    size: (upstreamModel) => spooled.size - (modelSpan.end - modelSpan.start) + encodeText(upstreamModel).length,
-    open: (upstreamModel) => streamOf(withModel(spooled, modelSpan, encodeText(upstreamModel))),
+    size: (upstreamModel) => withModel(upstreamModel).size,
+    open: (upstreamModel) => withModel(upstreamModel).open(),
     boundary: type.boundary,
     bytes: (bytesMax) => readBytes(spooled, bytesMax),
     discard: () => spooled.discard(),
   };
 }
 
-async function* withModel(spooled: Spooled, { start, end }: Span, model: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield* spooled.read(0, start);
-  yield model;
-  yield* spooled.read(end, spooled.size);
+/** The spooled form with other texts in some places. `edits` are ascending and do not overlap. */
+export function splicedForm(spooled: Spooled, edits: readonly Edit[]) {
+  const changes = edits.map(({ start, end, text }) => ({ start, end, bytes: encodeText(text) }));
+  const size = changes.reduce((sum, { start, end, bytes }) => sum + bytes.length - (end - start), spooled.size);
+  return { size, open: () => streamOf(splicedPieces(spooled, changes)) };
+}
+
+async function* splicedPieces(
+  spooled: Spooled,
+  changes: readonly { readonly start: number; readonly end: number; readonly bytes: Uint8Array }[],
+): AsyncGenerator<Uint8Array> {
+  let from = 0;
+  for (const { start, end, bytes } of changes) {
+    yield* spooled.read(from, start);
+    yield bytes;
+    from = end;
+  }
+  yield* spooled.read(from, spooled.size);
 }
 
 function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {

@@ -130,6 +130,8 @@ export interface PassThroughPrice extends SoldModel {
 export interface PassThroughField {
   readonly name: string;
   readonly text: string | null;
+  /** Its place in the form. */
+  readonly span: { readonly start: number; readonly end: number };
 }
 
 /** A call for a provider's own API. */
@@ -142,8 +144,10 @@ export interface PassThroughCall {
   readonly method: OutboundMethod;
   /** Bytes where its provider's signature covers it. */
   readonly body: Uint8Array | Spooled | null;
-  /** Fields of a form that may name objects to check. null: not a form, or the account serves one workspace only. */
+  /** Fields of a form that may name objects. null: not a form, or one that is not read. */
   readonly fields: readonly PassThroughField[] | null;
+  /** The form in `body` with the names of the account's copies. It is sent instead. */
+  readonly form?: { readonly size: number; open(): ReadableStream<Uint8Array> };
   /** Names of the workspace's files, with the names of the account's copies that replace them in the body. */
   readonly fileNames?: ReadonlyMap<string, string>;
   /** A guardrail reads the answer, so a text is not streamed. */

@@ -187,8 +187,9 @@ const collections: ReadonlyMap<string, UpstreamObjectKind> = new Map<string, Ups
 /** Also follow a collection, and are no ids. */
 const verbs: ReadonlySet<string> = new Set(["compact", "input_tokens", "runs", "edits", "extensions"]);
 
-/** Ids in the JSON body of a call to an account of one workspace, which is forwarded also if it cannot be read. */
-function readObjects({ body }: PassThroughCall): readonly NamedObject[] {
+/** Ids in the body of a call to an account of one workspace, which is forwarded also if it cannot be read. */
+function readObjects({ body, fields }: PassThroughCall): readonly NamedObject[] {
+  if (fields !== null) return fields.filter(({ text }) => text !== null).flatMap(fieldObjects);
   const found: NamedObject[] = [];
   if (body instanceof Uint8Array) collect(parseObject(new TextDecoder().decode(body)), "", found);
   return found;

@@ -61,7 +61,7 @@ class PassThroughAttempt extends RunningAttempt {
   }
 
   protected async send(signal: CallSignal): Promise<void> {
-    const { route, method, body, price } = this.#passed;
+    const { route, method, body, form, price } = this.#passed;
     const { provider, kind, target } = route;
     const { upstreamModel } = price.deployment;
     const { stream } = this.call.facts;
@@ -74,7 +74,8 @@ class PassThroughAttempt extends RunningAttempt {
     await providerClient.authorize(kind, draft, signal);
     this.entry.sending();
     const sent =
-      body === null || body instanceof Uint8Array ? body : { size: body.size, open: () => body.read(0, body.size) };
+      form ??
+      (body === null || body instanceof Uint8Array ? body : { size: body.size, open: () => body.read(0, body.size) });
     // On a kept connection the runtime may send a request again.
     providerClient.begin(draft, { ...provider.timeouts, ownConnection: true }, signal, sent, this);
   }

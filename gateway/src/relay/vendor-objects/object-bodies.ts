@@ -1,11 +1,11 @@
 import { bounds, Failure, type Provider, storedFileId } from "#core/index.ts";
-import { isObject, type JsonObject, type NamedObject, parseObject } from "#protocols/index.ts";
+import { type Edit, isObject, type JsonObject, type NamedObject, parseObject, splicedForm } from "#protocols/index.ts";
 import { fileApiOf, passesMember } from "#providers/index.ts";
 import { guessInput } from "../attempt/hold.ts";
 import { findNamedFiles } from "../attempt/named-files.ts";
 import type { RelayDependencies } from "../call.ts";
 import { checkNamedFiles } from "../checked-file.ts";
-import type { PassThroughCall } from "../pass-through/pass-through-call.ts";
+import type { PassThroughCall, PassThroughField } from "../pass-through/pass-through-call.ts";
 
 /**
  * Checks what the body of a call for a vendor's object names, except objects of the account: finds the workspace's files, and refuses
@@ -16,7 +16,7 @@ export async function checkObjectBody(
   { call, route, body }: PassThroughCall,
   named: readonly NamedObject[],
 ): Promise<void> {
-  await checkOwnFiles(dependencies, { call, body }, named);
+  await checkOwnFiles(dependencies, { call }, named);
   if (route.owned?.endpoint.collection !== "containers" || !(body instanceof Uint8Array)) return;
   const policy = parseObject(new TextDecoder().decode(body))?.["network_policy"];
   if (policy === undefined || policy === null || (isObject(policy) && policy["type"] === "disabled")) return;
@@ -34,12 +34,12 @@ export function checkNetwork(provider: Provider, param: string): void {
 }
 
 /**
- * Finds the workspace's files that a body names, and checks them with the guardrails. Throws Failure: not_found, the same for a file of
- * another workspace, and invalid_request for a form, where their names cannot be replaced.
+ * Finds the workspace's files that a body names, and checks them with the guardrails. Throws Failure not_found, the same for a file of
+ * another workspace.
  */
 export async function checkOwnFiles(
   dependencies: RelayDependencies,
-  { call, body }: Pick<PassThroughCall, "call" | "body">,
+  { call }: Pick<PassThroughCall, "call">,
   named: readonly NamedObject[],
 ): Promise<void> {
   const files = named.flatMap((object) =>
@@ -47,9 +47,6 @@ export async function checkOwnFiles(
   );
   await findNamedFiles(dependencies, call, files);
   await checkNamedFiles(dependencies, call);
-  if (call.files === undefined || body instanceof Uint8Array) return;
-  const why = "Files of the gateway can only be named in a JSON body.";
-  throw new Failure("invalid_request", why, { param: files[0]?.param ?? "body" });
 }
 
 /** The call with the names of its account's copies in place of the workspace's files. Files are uploaded first. Throws Failure. */
@@ -57,9 +54,9 @@ export async function withFileCopies(
   dependencies: RelayDependencies,
   original: PassThroughCall,
 ): Promise<PassThroughCall> {
-  const { call, route, body } = original;
+  const { call, route, body, fields } = original;
   const inPath = route.owned?.fileNames ?? new Map<string, string>();
-  if (call.files === undefined || !(body instanceof Uint8Array)) {
+  if (call.files === undefined || body === null) {
     return inPath.size === 0 ? original : { ...original, fileNames: inPath };
   }
   const { provider } = route;
@@ -72,12 +69,27 @@ export async function withFileCopies(
       names.set(name, (await copies.at(file, provider, api, call.signal)).uri);
     }),
   );
+  if (!(body instanceof Uint8Array)) {
+    const edits = (fields ?? []).flatMap((field) => renamedField(field, names));
+    return { ...original, form: splicedForm(body, edits), fileNames: names };
+  }
   const read = parseObject(new TextDecoder().decode(body));
   if (read === null) {
-    const why = "Files of the gateway can only be named in JSON without content-encoding.";
+    const why = "Files of the gateway can only be named in forms, and in JSON without content-encoding.";
     throw new Failure("invalid_request", why, { param: "body" });
   }
   return { ...original, body: new TextEncoder().encode(JSON.stringify(renamed(read, names))), fileNames: names };
+}
+
+/** The change to a field whose text is a name, or JSON with names. */
+function renamedField({ text, span }: PassThroughField, names: ReadonlyMap<string, string>): readonly Edit[] {
+  if (text === null) return [];
+  const name = names.get(text);
+  if (name !== undefined) return [{ ...span, text: name }];
+  const value = /^\s*[[{]/.test(text) ? parseObject(`{"value":${text}}`)?.["value"] : undefined;
+  if (value === undefined) return [];
+  const written = JSON.stringify(renamed(value, names));
+  return written === JSON.stringify(value) ? [] : [{ ...span, text: written }];
 }
 
 function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
