@@ -81,7 +81,7 @@ export async function withFileCopies(
   return { ...original, body: new TextEncoder().encode(JSON.stringify(renamed(read, names))), fileNames: names };
 }
 
-/** The change to a field whose text is a name, or JSON with names. */
+/** The change to a field that has a name as its text, or JSON with names. */
 function renamedField({ text, span }: PassThroughField, names: ReadonlyMap<string, string>): readonly Edit[] {
   if (text === null) return [];
   const name = names.get(text);
