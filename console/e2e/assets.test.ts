@@ -77,7 +77,7 @@ describe.skipIf(noBrowser !== null)("assets in the console", () => {
         `(() => {
           const data = new DataTransfer();
           for (const name of ${JSON.stringify(names)}) data.items.add(new File(["x"], name, { type: name.endsWith(".txt") ? "text/plain" : "image/png" }));
-          document.querySelector(".drop-zone").dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true }));
+          document.querySelector(".drop-area").dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true }));
         })()`,
       );
     const dialog = page.getByRole("dialog");

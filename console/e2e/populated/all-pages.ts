@@ -59,6 +59,8 @@ export const allPages: readonly ConsolePage[] = [
   { name: "model-compare", path: () => `/console/models/gpt-5?tab=compare&with=gpt-5-mini&${acme}` },
   { name: "providers", path: () => "/console/providers" },
   { name: "provider", path: () => "/console/providers/openai-main" },
+  { name: "provider-bill", path: () => "/console/providers/openai-main?tab=bill" },
+  { name: "provider-bill-new", path: () => "/console/providers/lab-cluster?tab=bill" },
   { name: "provider-down", path: () => "/console/providers/lab-cluster" },
   { name: "workspaces", path: () => "/console/workspaces" },
   { name: "workspace", path: () => "/console/workspaces/acme" },

@@ -93,11 +93,23 @@ async function readAnthropic(pages: VendorPages, { account, from, to }: VendorRe
     );
     return [...anthropicUsage(usage ?? []), ...anthropicCosts(costs)];
   }
-  // Keys and accounts without analytics have the older reports.
-  const width: Query = [["bucket_width", "1d"]];
-  const older = await read("cost_report", [...width, ...many("group_by", ["description"])], false);
+  // Keys and accounts without analytics have the older reports. The one of costs has no filters, but names the workspace.
+  if (account.api_key_ids !== undefined && account.api_key_ids.length > 0) {
+    const reason = "Without access to analytics, Anthropic's costs cannot be filtered by API key.";
+    throw new Failure("upstream_error", `${reason} Use a key with read:analytics, or account.workspaces.`);
+  }
+  const width: Query = [
+    ["bucket_width", "1d"],
+    ["limit", "31"],
+  ];
+  const groups = many("group_by", ["description", "workspace_id"]);
+  const older = await pages.all("/v1/organizations/cost_report", [...time, ...width, ...groups], anthropicPage, false);
   const usage = await read("usage_report/messages", [...width, ...many("group_by", ["model", "service_tier"])], false);
-  return [...anthropicUsage(usage ?? []), ...anthropicCosts(older ?? [])];
+  const { workspaces = [] } = account;
+  const own = (older ?? []).filter(
+    (row) => workspaces.length === 0 || workspaces.includes(textIn(row, "workspace_id") ?? ""),
+  );
+  return [...anthropicUsage(usage ?? []), ...anthropicCosts(own)];
 }
 
 async function readOpenRouter(pages: VendorPages, { account, from, to }: VendorReading): Promise<readonly BillLine[]> {

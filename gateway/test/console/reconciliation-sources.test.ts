@@ -15,12 +15,12 @@ const prices = {
   "claude-price": { input: 100, cached: 10, output: 2_000 },
 };
 
-async function start(kind: "anthropic" | "openrouter", clock?: MovedClock): Promise<void> {
+async function start(kind: "anthropic" | "openrouter", clock?: MovedClock, account: object = {}): Promise<void> {
   fixture = await startAgentFixture({
     ...(clock === undefined ? {} : { clock }),
     providers: (simulator) => [
       upstream("main", simulator, {
-        billing: { kind, admin_key: adminKey, base_url: simulator.url.replace(/\/v1$/, ""), lag_days: 1 },
+        billing: { kind, admin_key: adminKey, base_url: simulator.url.replace(/\/v1$/, ""), lag_days: 1, account },
       }),
     ],
     models: Object.keys(prices).map((name) => ({ name, deployments: [{ provider: "main" }], price })),
@@ -50,6 +50,38 @@ async function differences(): Promise<readonly (readonly [string, string, string
 test("reads Anthropic's analytics page by page, and finds a wrong price", async () => {
   await start("anthropic");
   expect(await differences()).toEqual([["claude-price", "output", "wrong_price"]]);
+});
+
+test("reads Anthropic's older reports with a key that may not read analytics", async () => {
+  for (const analyticsRefusal of [403, 404] as const) {
+    await start("anthropic");
+    fixture.gateway.simulator.simulator.setBilling({ adminKey, prices, pageRows: 2, analyticsRefusal });
+    expect(await differences()).toEqual([["claude-price", "output", "wrong_price"]]);
+    if (analyticsRefusal === 403) await fixture.stop();
+  }
+});
+
+test("counts only the chosen workspace in Anthropic's older reports, and refuses to filter them by API key", async () => {
+  await start("anthropic", undefined, { workspaces: ["wrkspc_1"] });
+  const { simulator } = fixture.gateway.simulator;
+  const workspaces = { "claude-right": "wrkspc_1", "claude-price": "wrkspc_2" };
+  simulator.setBilling({ adminKey, prices, pageRows: 2, analyticsRefusal: 403, workspaces });
+  const found = await differences();
+  // What the other workspace was charged is not on this bill.
+  expect(new Set(found.map(([model]) => model))).toEqual(new Set(["claude-price"]));
+  const [entry] = await fixture.gateway.entries();
+  const day = new Date(entry?.at ?? 0).toISOString().slice(0, 10);
+  const { body } = await fixture.ada.call("GET", `/api/reconciliation/main/${day}`);
+  expect((body as BillDayDetail).their_usd).toBeGreaterThan(0);
+  expect(
+    (body as BillDayDetail).lines.filter(({ model }) => model === "claude-price").map((line) => line.their_usd),
+  ).toEqual([0, 0, 0]);
+  await fixture.stop();
+  await start("anthropic", undefined, { api_key_ids: ["apikey_1"] });
+  fixture.gateway.simulator.simulator.setBilling({ adminKey, prices, analyticsRefusal: 403 });
+  const refused = await fixture.ada.call("POST", "/api/reconciliation/main/read", { from: day, to: day });
+  expect([refused.status, refused.body.error.code]).toEqual([502, "upstream_error"]);
+  expect(refused.body.error.message).toContain("account.workspaces");
 });
 
 test("reads OpenRouter's activity, which has one cost for each model", async () => {

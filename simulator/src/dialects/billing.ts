@@ -13,6 +13,10 @@ export interface BillingRules {
   readonly shiftsMs?: Readonly<Record<string, number>>;
   /** Charges without calls, such as credits. `day`: `YYYY-MM-DD`. */
   readonly charges?: readonly { readonly day: string; readonly item: string; readonly usd: number }[];
+  /** Status with which Anthropic's analytics refuse the admin key, which may then read only the older reports. */
+  readonly analyticsRefusal?: 403 | 404;
+  /** Anthropic's workspace of all calls of a model. Without one, the default workspace. */
+  readonly workspaces?: Readonly<Record<string, string>>;
   /** Rows on a page. Default 7. */
   readonly pageRows?: number;
 }
@@ -70,6 +74,10 @@ export function createBilling(truth: Truth): SimulatedBilling {
         return { status: 401, body: JSON.stringify({ error }) };
       }
       const own = rules;
+      if (own.analyticsRefusal !== undefined && request.path.includes("/analytics/")) {
+        const error = { type: "permission_error", message: "This key may not read analytics" };
+        return { status: own.analyticsRefusal, body: JSON.stringify({ type: "error", error }) };
+      }
       const query = new URLSearchParams(request.query);
       const page = <Row>(rows: readonly Row[]) => pageOf(rows, query, own);
       const body = vendor.write({ request, query, rules: own, rows: billedRows(truth, own, query), page });
@@ -90,6 +98,8 @@ const vendors: readonly { readonly path: RegExp; write(report: Report): string |
   { path: /^\/v1\/organization\/costs$/, write: openaiCosts },
   { path: /^\/v1\/organization\/usage\/[a-z_]+$/, write: openaiUsage },
   { path: /^\/v1\/organizations\/analytics\/(?:cost|usage)$/, write: anthropicReport },
+  { path: /^\/v1\/organizations\/cost_report$/, write: anthropicOlderCosts },
+  { path: /^\/v1\/organizations\/usage_report\/messages$/, write: anthropicOlderUsage },
   { path: /^\/api\/v1\/activity$/, write: openrouterActivity },
 ];
 
@@ -211,29 +221,67 @@ const anthropicTokens: Readonly<Record<string, string>> = {
   output_tokens: "output_tokens",
 };
 
+function anthropicTime({ day }: BilledRow) {
+  return { starting_at: new Date(day).toISOString(), ending_at: new Date(day + dayMs).toISOString() };
+}
+
+function anthropicTokensOf({ input, written, cached, output }: BilledRow) {
+  return {
+    uncached_input_tokens: input,
+    cache_creation: { ephemeral_5m_input_tokens: written, ephemeral_1h_input_tokens: 0 },
+    cache_read_input_tokens: cached,
+    output_tokens: output,
+    server_tool_use: { web_search_requests: 0 },
+  };
+}
+
+const anthropicTier = ({ tier }: BilledRow) => (tier === "default" ? "standard" : tier);
+
+/** Costs of the whole organization: this report has no filters. */
+function anthropicOlderCosts({ rules, rows, page }: Report): string {
+  const buckets = rows.flatMap((row) =>
+    costsOf(row, rules).map(([name, , usd]) => ({
+      ...anthropicTime(row),
+      results: [
+        {
+          // Cents, with fractions.
+          ...{ amount: (usd * 100).toFixed(10), currency: "USD", cost_type: "tokens", context_window: "0-200k" },
+          ...{ model: row.model, service_tier: anthropicTier(row), token_type: anthropicTokens[name] },
+          ...{ workspace_id: rules.workspaces?.[row.model] ?? null, description: `${row.model} Usage` },
+        },
+      ],
+    })),
+  );
+  const { rows: data, ...next } = page(buckets);
+  return JSON.stringify({ data, ...next });
+}
+
+function anthropicOlderUsage({ query, rules, rows, page }: Report): string {
+  const wanted = query.getAll("workspace_ids[]");
+  const own = rows.filter(({ model }) => wanted.length === 0 || wanted.includes(rules.workspaces?.[model] ?? ""));
+  const buckets = own.map((row) => ({
+    ...anthropicTime(row),
+    results: [{ ...anthropicTokensOf(row), model: row.model, service_tier: anthropicTier(row) }],
+  }));
+  const { rows: data, ...next } = page(buckets);
+  return JSON.stringify({ data, ...next });
+}
+
 function anthropicReport({ request, rules, rows, page }: Report): string {
   const isCost = request.path.endsWith("/cost");
-  const time = ({ day }: BilledRow) => ({
-    starting_at: new Date(day).toISOString(),
-    ending_at: new Date(day + dayMs).toISOString(),
-  });
   const costs = rows.flatMap((row) =>
     costsOf(row, rules).map(([name, , usd]) => {
       // Cents, with fractions.
       const amount = (usd * 100).toFixed(10);
       const group = { model: row.model, cost_type: "tokens", token_type: anthropicTokens[name] };
-      return { ...time(row), group, cost: { amount, list_amount: amount, currency: "USD", requests: null } };
+      return { ...anthropicTime(row), group, cost: { amount, list_amount: amount, currency: "USD", requests: null } };
     }),
   );
   const usage = rows.map((row) => ({
-    ...time(row),
-    group: { model: row.model, service_tier: row.tier === "default" ? "standard" : row.tier, speed: "standard" },
+    ...anthropicTime(row),
+    group: { model: row.model, service_tier: anthropicTier(row), speed: "standard" },
     usage: {
-      uncached_input_tokens: row.input,
-      cache_creation: { ephemeral_5m_input_tokens: row.written, ephemeral_1h_input_tokens: 0 },
-      cache_read_input_tokens: row.cached,
-      output_tokens: row.output,
-      server_tool_use: { web_search_requests: 0 },
+      ...anthropicTokensOf(row),
       total_tokens: row.input + row.cached + row.written + row.output,
       requests: row.requests,
     },

@@ -1,7 +1,8 @@
 import { CloseButton, Input, Progress, Text } from "@mantine/core";
-import { IconFile, IconUpload } from "@tabler/icons-react";
-import { type DragEvent, useState } from "react";
+import { IconFile } from "@tabler/icons-react";
+import { useState } from "react";
 import { formatBytes } from "../../client/format.ts";
+import { DropArea } from "../../components/drop-area.tsx";
 import { Rich, t } from "../../language/areas/assets.ts";
 import { uploadBytesMax, uploadProblem, uploadTypes } from "./upload-file.ts";
 
@@ -16,7 +17,6 @@ interface DropZoneProps {
 
 /** A file to be uploaded: dropped here, or chosen. */
 export function DropZone({ file, onFile, error, sent }: DropZoneProps) {
-  const [over, setOver] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const take = (files: readonly File[]) => {
     const [first] = files;
@@ -25,10 +25,6 @@ export function DropZone({ file, onFile, error, sent }: DropZoneProps) {
     setProblem(wrong);
     if (wrong === null) onFile(first);
   };
-  const drag = (event: DragEvent, isOver: boolean) => {
-    event.preventDefault();
-    setOver(isOver);
-  };
   const shownProblem = problem ?? error;
   return (
     <div>
@@ -36,46 +32,36 @@ export function DropZone({ file, onFile, error, sent }: DropZoneProps) {
         {t("assets.add.file")}
       </Input.Label>
       {file === null ? (
-        <label
-          className="drop-zone"
-          data-over={over || undefined}
-          onDragEnter={(event) => drag(event, true)}
-          onDragOver={(event) => drag(event, true)}
-          onDragLeave={(event) => drag(event, false)}
-          onDrop={(event) => {
-            drag(event, false);
-            take([...event.dataTransfer.files]);
-          }}
+        <DropArea
+          accept={uploadTypes}
+          label={t("assets.upload.choose")}
+          invalid={shownProblem !== null}
+          aria-describedby="upload-limits"
+          required
+          onFiles={take}
         >
-          <input
-            type="file"
-            className="unseen"
-            accept={uploadTypes}
-            aria-label={t("assets.upload.choose")}
-            required
-            aria-invalid={shownProblem !== null}
-            aria-describedby="upload-limits"
-            onChange={(event) => take([...(event.currentTarget.files ?? [])])}
-          />
-          <IconUpload size={20} stroke={1.5} aria-hidden />
-          <span>
-            {over ? (
-              t("assets.upload.dropNow")
-            ) : (
-              <Rich
-                text="assets.upload.drop"
-                tags={{ choose: (words) => <span className="text-link">{words}</span> }}
-              />
-            )}
-          </span>
-          <Text size="xs" c="dimmed" component="span" id="upload-limits">
-            {t("assets.upload.limits", {
-              image: formatBytes(uploadBytesMax.Image),
-              video: formatBytes(uploadBytesMax.Video),
-              audio: formatBytes(uploadBytesMax.Audio),
-            })}
-          </Text>
-        </label>
+          {(isOver) => (
+            <>
+              <span>
+                {isOver ? (
+                  t("assets.upload.dropNow")
+                ) : (
+                  <Rich
+                    text="assets.upload.drop"
+                    tags={{ choose: (words) => <span className="text-link">{words}</span> }}
+                  />
+                )}
+              </span>
+              <Text size="xs" c="dimmed" component="span" id="upload-limits">
+                {t("assets.upload.limits", {
+                  image: formatBytes(uploadBytesMax.Image),
+                  video: formatBytes(uploadBytesMax.Video),
+                  audio: formatBytes(uploadBytesMax.Audio),
+                })}
+              </Text>
+            </>
+          )}
+        </DropArea>
       ) : (
         <ChosenFile file={file} sent={sent} invalid={shownProblem !== null} onRemove={() => onFile(null)} />
       )}

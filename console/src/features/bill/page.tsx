@@ -1,5 +1,5 @@
-import { Alert, Button, Group, Select } from "@mantine/core";
-import type { AnswerOf, BillSource } from "@sluice/contract";
+import { Alert, Button, Select } from "@mantine/core";
+import type { AnswerOf } from "@sluice/contract";
 import { isReadFromVendor } from "@sluice/contract/words";
 import { IconReceipt } from "@tabler/icons-react";
 import { useAct } from "../../api/use-act.ts";
@@ -7,7 +7,6 @@ import { useCall } from "../../api/use-call.ts";
 import { formatShare } from "../../client/format.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { Money, When } from "../../components/figures.tsx";
-import { FileButton } from "../../components/file-button.tsx";
 import { PageFrame } from "../../components/page-frame.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Section } from "../../components/section.tsx";
@@ -19,6 +18,7 @@ import { ForAdministrators } from "../catalog/for-administrators.tsx";
 import "../../styles/bill.css";
 import { BillCalendar, lastDays } from "./bill-calendar.tsx";
 import { BillDay } from "./bill-day.tsx";
+import { UploadBill } from "./upload-bill.tsx";
 
 type BillList = AnswerOf<"reconciliation.list">;
 
@@ -56,7 +56,8 @@ function BillsOf({ list, days }: { readonly list: BillList; readonly days: reado
       </div>
     );
   }
-  const { provider } = source;
+  const { provider, kind } = source;
+  const isFile = !isReadFromVendor(kind);
   const own = list.data.filter((each) => each.provider === provider);
   const newest = own.findLast(({ state }) => state === "different") ?? own.at(-1);
   const day = search["day"] ?? newest?.day;
@@ -81,13 +82,14 @@ function BillsOf({ list, days }: { readonly list: BillList; readonly days: reado
             values={{ when: <When key="when" at={source.read_at} missing={t("bill.source.never")} /> }}
           />
         }
-        actions={<SourceActions source={source} />}
+        {...(isFile ? {} : { actions: <ReadNow provider={provider} /> })}
       >
         {source.problem !== null && (
           <Alert color="red" mb="sm">
             {t("bill.source.problem", { problem: source.problem })}
           </Alert>
         )}
+        {isFile && <UploadBill key={provider} source={source} />}
         <BillCalendar
           provider={provider}
           days={days}
@@ -137,34 +139,18 @@ function Shares({ days }: { readonly days: BillList["data"] }) {
   );
 }
 
-function SourceActions({ source: { provider, kind } }: { readonly source: BillSource }) {
+/** Reads the bill from the vendor now. */
+function ReadNow({ provider }: { readonly provider: string }) {
   const invalidates = ["reconciliation.list", "reconciliation.show"] as const;
   const read = useAct("reconciliation.read", { invalidates, done: t("bill.source.reading") });
-  const upload = useAct("reconciliation.upload", { invalidates, done: t("bill.source.uploaded") });
-  const params = { provider };
-  const send = async (file: File | null) => {
-    if (file !== null) upload.mutate({ params, body: { text: await file.text() } });
-  };
   return (
-    <Group gap="xs">
-      {isReadFromVendor(kind) ? (
-        <Button
-          variant="default"
-          size="compact-sm"
-          loading={read.isPending}
-          onClick={() => read.mutate({ params, body: {} })}
-        >
-          {t("bill.source.readNow")}
-        </Button>
-      ) : (
-        <FileButton accept=".csv,.json,.jsonl,.txt" onChange={(file) => void send(file)}>
-          {(props) => (
-            <Button {...props} variant="default" size="compact-sm" loading={upload.isPending}>
-              {t("bill.source.upload")}
-            </Button>
-          )}
-        </FileButton>
-      )}
-    </Group>
+    <Button
+      variant="default"
+      size="compact-sm"
+      loading={read.isPending}
+      onClick={() => read.mutate({ params: { provider }, body: {} })}
+    >
+      {t("bill.source.readNow")}
+    </Button>
   );
 }

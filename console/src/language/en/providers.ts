@@ -114,6 +114,7 @@ export const providers = {
     overview: "Overview",
     test: "Test",
     settings: "Settings",
+    bill: "Bill",
   },
   about: "{kind} at {base_url}",
   remove: {

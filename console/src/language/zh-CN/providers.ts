@@ -114,6 +114,7 @@ export const providers: Translation<typeof english> = {
     overview: "概览",
     test: "测试",
     settings: "设置",
+    bill: "账单",
   },
   about: "{kind}，地址 {base_url}",
   remove: {

@@ -8,6 +8,7 @@ import { TabRow } from "../../../components/tab-row.tsx";
 import { t } from "../../../language/areas/providers.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { useSession } from "../../../session/session-context.tsx";
+import { SourcePanel } from "../../bill/source-panel.tsx";
 import { ForAdministrators } from "../../catalog/for-administrators.tsx";
 import { HealthBadge } from "../../catalog/health-badge.tsx";
 import { useKinds } from "../../catalog/use-kinds.ts";
@@ -30,6 +31,7 @@ const tabs = [
   { value: "test", label: t("providers.tabs.test") },
   { value: "import", label: t("providers.import.title") },
   { value: "settings", label: t("providers.tabs.settings") },
+  { value: "bill", label: t("providers.tabs.bill") },
 ] as const;
 
 /** One provider: health, test, models and settings. */
@@ -47,6 +49,8 @@ function OneProvider({ id }: { readonly id: string }) {
     );
   }
   const form = kindOf(provider.kind);
+  // The demo provider has no bill.
+  const shownTabs = tabs.filter(({ value }) => value !== "bill" || provider.kind !== "demo");
   return (
     <PageFrame
       title={id}
@@ -62,7 +66,7 @@ function OneProvider({ id }: { readonly id: string }) {
     >
       <Tabs value={tab} onChange={(next) => setTab(next ?? "")} keepMounted={false}>
         <TabRow value={tab}>
-          {tabs.map(({ value, label }) => (
+          {shownTabs.map(({ value, label }) => (
             <Tabs.Tab key={value} value={value}>
               {label}
             </Tabs.Tab>
@@ -79,6 +83,9 @@ function OneProvider({ id }: { readonly id: string }) {
         </Tabs.Panel>
         <Tabs.Panel value="settings">
           <SettingsPanel provider={provider} form={form} />
+        </Tabs.Panel>
+        <Tabs.Panel value="bill">
+          <SourcePanel provider={provider} />
         </Tabs.Panel>
       </Tabs>
     </PageFrame>
