@@ -91,8 +91,14 @@ export function ProviderFields(props: ProviderFieldsProps) {
           onChange={(apiKey) => change({ apiKey })}
         />
       )}
-      {fields.filter((field) => !advancedSettings.has(field.name)).map(settingInput)}
-      {!isNew && fields.some(({ name }) => name === "webhook_secret") && <WebhookAddress provider={draft.id} />}
+      {fields
+        .filter((field) => !advancedSettings.has(field.name))
+        .flatMap((field) => [
+          settingInput(field),
+          ...(!isNew && field.name === "webhook_secret"
+            ? [<WebhookAddress key="webhook_address" provider={draft.id} />]
+            : []),
+        ])}
       <AddressFields draft={draft} form={form} stored={stored} fault={fault} change={change} disabled={disabled} />
       <MoreFields label={t("catalog.provider.advanced")}>
         <TimeoutsFields
