@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { configSchema } from "./config.ts";
 
-/** The fields that the object at `path` of a config file may have; none when its fields are free or it is no object. */
-export function configFieldsAt(path: readonly PropertyKey[]): readonly string[] {
-  let schema: unknown = configSchema;
+/** The fields that the object at `path` of a config file, or a part of it, may have; none when its fields are free or it is no object. */
+export function configFieldsAt(path: readonly PropertyKey[], root: z.ZodType = configSchema): readonly string[] {
+  let schema: unknown = root;
   for (const step of path) {
     const outer = unwrapped(schema);
     if (outer instanceof z.ZodArray) schema = outer.element;
@@ -15,5 +15,5 @@ export function configFieldsAt(path: readonly PropertyKey[]): readonly string[] 
 }
 
 function unwrapped(schema: unknown): unknown {
-  return schema instanceof z.ZodOptional ? unwrapped(schema.unwrap()) : schema;
+  return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable ? unwrapped(schema.unwrap()) : schema;
 }

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { budgetPolicySchema } from "./budget-policies.ts";
+import { budgetPoliciesMax } from "./budget-windows.ts";
 import { groupSchema, keySchema, modelSchema, workspaceSchema } from "./config.ts";
 import { budgetSchema, limitsSchema } from "./config-limits.ts";
 import { userSchema } from "./config-people.ts";
@@ -7,6 +9,22 @@ import { guardrailBounds } from "./guardrail-table.ts";
 
 const budget = budgetSchema.nullable().optional().describe("Replaces the budget. null: no budget.");
 const limits = limitsSchema.optional().describe("Replaces all rates. {}: no rates.");
+
+const { usd, period, time_zone, over, increase, split_by, match, ...others } = budgetPolicySchema.shape;
+
+/** A null removes what may be left out. */
+const budgetPolicies = z
+  .array(
+    z.strictObject({
+      ...others,
+      ...{ usd: usd.optional(), period: period.optional() },
+      ...{ time_zone: time_zone.nullable(), over: over.nullable(), increase: increase.nullable() },
+      ...{ split_by: split_by.nullable(), match: match.nullable() },
+      enabled: others.enabled.describe("false: without this budget."),
+    }),
+  )
+  .max(budgetPoliciesMax)
+  .optional();
 
 /** The parts of a config file that can be rehearsed. Fields that are left out do not change. */
 export const rehearsedChangeSchema = z
@@ -25,6 +43,7 @@ export const rehearsedChangeSchema = z
             .max(guardrailBounds.perCallMax)
             .optional()
             .describe("Checks of captured requests and answers. Each is rehearsed alone."),
+          budgets: budgetPolicies.describe("Budgets for some of the workspace's calls, found by name, or new."),
           keys: z
             .array(
               keySchema.pick({ name: true, enforce_models: true }).extend({
@@ -60,6 +79,7 @@ export const rehearsedChangeSchema = z
       .max(guardrailBounds.perCallMax)
       .optional()
       .describe("The same for all workspaces. Administrators only."),
+    budgets: budgetPolicies.describe("Budgets of the installation, found by name, or new. Administrators only."),
     models: z
       .array(
         modelSchema

@@ -15,6 +15,8 @@ test("finds the intended name for a typo, and none for another word", () => {
     ["kinds", "kind"],
     ["NOPE", null],
     ["x", null],
+    // The same name is no correction.
+    ["kind", null],
   ] as const) {
     expect(closestOf(typed, fields)).toBe(meant);
   }

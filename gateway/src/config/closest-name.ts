@@ -1,8 +1,9 @@
-/** The candidate that a mistyped name most resembles; null: none is similar. */
+/** The other candidate that a mistyped name most resembles; null: none is similar. */
 export function closestOf(name: string, candidates: Iterable<string>): string | null {
   let best: string | null = null;
   let bestDistance = allowedDistance(name) + 1;
   for (const candidate of candidates) {
+    if (candidate === name) continue;
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase(), bestDistance);
     if (distance < bestDistance) {
       best = candidate;

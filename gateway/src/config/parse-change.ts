@@ -27,7 +27,7 @@ export function parseChange(text: string, file: string): ParsedChange {
   if (data === undefined) return refuse([problemAt([], "aliases (`*name`) expand to too many nodes")]);
   const parsed = rehearsedChangeSchema.safeParse(data);
   if (parsed.success) return { change: parsed.data, problemAt };
-  const problems = parsed.error.issues.flatMap((issue) => schemaProblems(issue, data));
+  const problems = parsed.error.issues.flatMap((issue) => schemaProblems(issue, data, rehearsedChangeSchema));
   return refuse(
     problems.map(({ path, unknownField, message }) => {
       const position = unknownField === undefined ? source.positionOf(path) : source.positionOfKey(path, unknownField);

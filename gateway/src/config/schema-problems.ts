@@ -10,12 +10,16 @@ export interface SchemaProblem {
 
 export type SchemaIssue = NonNullable<ReturnType<typeof configSchema.safeParse>["error"]>["issues"][number];
 
-/** Describes a schema's issue without the value. */
-export function schemaProblems(issue: SchemaIssue, data: unknown): readonly SchemaProblem[] {
+/** Describes a schema's issue without the value. `schema`: absent, the one of the config file. */
+export function schemaProblems(
+  issue: SchemaIssue,
+  data: unknown,
+  schema?: Parameters<typeof configFieldsAt>[1],
+): readonly SchemaProblem[] {
   if (issue.code !== "unrecognized_keys") {
     return [{ path: issue.path, message: messageOf(issue, valueAt(data, issue.path)) }];
   }
-  const fields = configFieldsAt(issue.path);
+  const fields = configFieldsAt(issue.path, schema);
   return issue.keys.map((key) => ({
     path: issue.path,
     unknownField: key,

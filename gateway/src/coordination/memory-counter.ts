@@ -22,7 +22,7 @@ interface MemoryCounterOptions {
   /** Default memoryCountersMax. */
   readonly countersMax?: number;
   readonly observer?: Pick<Observer, "log">;
-  /** Budgets are never evicted, because their spending cannot be read again. */
+  /** For a replay: budgets are never evicted, and what was counted stays when they are read, because readings do not include it. */
   readonly keepsBudgets?: boolean;
 }
 
@@ -112,7 +112,7 @@ export class MemoryCounter implements Counter {
     const atMs = this.#clock.monotonic();
     const budget = this.#budgets.find(key) ?? this.#add(this.#budgets, key, new Budget(atMs), atMs);
     if (budget === null) return "full";
-    budget.begin(periodStart, anew, atMs);
+    budget.begin(periodStart, anew && !this.#keepsBudgets, atMs);
     return budget.isLoaded(periodStart) ? "known" : "unknown";
   }
 

@@ -55,7 +55,7 @@ test("rehearse prints the refused calls and the exact money of a budget", async 
   const { status, stdout, stderr } = await installation.rehearse(budget);
   expect([status, stderr]).toEqual([0, ""]);
   expect(stdout).toStartWith("2026-01-15T00:00:00.000Z to 2026-01-16T00:00:00.000Z: 60 calls\n");
-  expect(stdout).toContain("refused: 10 (16.7 %), of 0 people and 1 keys\n");
+  expect(stdout).toContain("refused: 10 (16.7 %), of 0 people and 1 key\n");
   expect(stdout).toContain("cost: 0.72 USD then, 0.60 USD with the change (-0.12 USD)\n");
   expect(stdout).toContain("first: 2026-01-15T00:50:00.000Z req_0050 by the budget of key acme/ci\n");
   expect(stdout).toMatch(/\n10 {7}budget {2}key acme\/ci\n/);
@@ -83,6 +83,14 @@ test("rehearse calculates past calls at another price", async () => {
   });
 });
 
+test("rehearse calculates a budget policy", async () => {
+  using installation = await openInstallation();
+  const change = 'budgets: [{ name: per-team, usd: 0.6, period: day, split_by: "tag:team" }]\n';
+  const { stdout } = await installation.rehearse(change);
+  expect(stdout).toContain("refused: 10 (16.7 %), of 0 people and 1 key\n");
+  expect(stdout).toContain("by the budget of policy per-team (tag:team -)\n");
+});
+
 test("rehearse names a wrong field or name with its place in the file", async () => {
   using installation = await openInstallation();
   const unknown = await installation.rehearse("workspaces:\n  - slug: acme\n    keys:\n      - name: cj\n");
@@ -91,4 +99,7 @@ test("rehearse names a wrong field or name with its place in the file", async ()
   const field = await installation.rehearse("workspaces:\n  - slug: acme\n    limit: {}\n");
   expect(field.stdout).toContain("change.yaml:3:5: workspaces[0]: unknown field `limit`; did you mean `limits`?");
   expect(field.stderr).toContain("is invalid: 1 problem");
+  // A field of the config file that a change cannot contain.
+  const outside = await installation.rehearse("workspaces: [{ slug: acme, budgets: [], name: Acme }]\n");
+  expect(outside.stdout).toContain("unknown field `name`; allowed here: slug,");
 });

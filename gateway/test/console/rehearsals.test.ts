@@ -114,6 +114,18 @@ test("admins rehearse only what they may change, in their workspace", async () =
   expect(await refused("member", dailyBudget)).toEqual([403, "forbidden", null]);
   const theirs = { users: [{ email: "member@example.com", workspaces: [{ workspace: "other", limits: {} }] }] };
   expect(await refused("admin", theirs)).toEqual([403, "forbidden", null]);
+  const budget = { name: "new", usd: 2, period: "total" };
+  expect(await refused("admin", { budgets: [budget] })).toEqual([403, "forbidden", null]);
+  expect(await refused("admin", { workspaces: [{ slug: "other", budgets: [budget] }] })).toEqual([
+    ...[403, "forbidden", null],
+  ]);
+  const own = await fixture.start("admin", { workspaces: [{ slug: "acme", budgets: [budget] }] });
+  expect((await fixture.ended("admin", own.body.id)).result).toMatchObject({
+    ...{ refused: 40, rules: [{ scope: "policy", label: "policy new", changed: true }] },
+  });
+  // It would count calls that are not replayed.
+  const wide = await refused("administrator", { budgets: [budget] });
+  expect(wide).toEqual([400, "invalid_request", "change.budgets[0]"]);
   const all = await fixture.start("administrator", ofWorkspace, { workspace: undefined });
   expect([all.status, all.body.workspace]).toEqual([202, null]);
   expect((await fixture.ended("administrator", all.body.id)).result?.calls).toBe(60);

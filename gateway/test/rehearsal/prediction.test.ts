@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ConfigFile, RehearsedChange } from "@sluice/contract";
-import type { LedgerEntry } from "#core/index.ts";
+import type { ConfigSnapshot, LedgerEntry } from "#core/index.ts";
 import { seededChance } from "../simulation/seeded-chance.ts";
 import { openRehearsalFixture } from "./rehearsal-fixture.ts";
 import { requestIdOf, runTraffic, type TrafficCall } from "./traffic-run.ts";
@@ -30,7 +30,8 @@ const config: ConfigFile = {
     name,
     deployments: [{ provider: "up" }],
     fallbacks: index === 0 ? ["small"] : [],
-    price: { input: 2 - index, output: 20 - 12 * index },
+    // In proportion, so that the reservation of a call at the other model is exact.
+    price: index === 0 ? { input: 2, output: 20 } : { input: 0.5, output: 5 },
   })),
   // Wide enough before the price of its model doubles.
   budgets: [{ name: "small-models", usd: 0.55, period: "week", match: { models: ["small"] } }],
@@ -56,6 +57,7 @@ function trafficOf(seed: number, calls: number): readonly TrafficCall[] {
       durationMs,
       key: pick(keys).name,
       model,
+      team: number % 3 === 0 ? "ads" : "search",
       output,
       outputMax: output + Math.floor(chance.unit() * 400),
     };
@@ -69,16 +71,38 @@ function changeOf(seed: number): RehearsedChange {
   const budget = () => ({
     budget: { usd: 0.05 + chance.unit() * 0.4, period: chance.unit() < 0.5 ? "day" : "week" } as const,
   });
+  const more = seededChance(seed + 2_000);
+  const amount = (min: number, max: number) => min + more.unit() * (max - min);
+  const some = <Change>(changes: readonly Change[]): readonly Change[] => changes.filter(() => more.unit() < 0.6);
   return {
+    budgets: [
+      ...some([{ name: "small-models", ...(more.unit() < 0.5 ? { usd: amount(0.2, 0.6) } : { enabled: false }) }]),
+      ...some([
+        {
+          ...({ name: "large-by-key", usd: amount(0.1, 0.4), period: "hour", rolling: true, split_by: "key" } as const),
+          ...{ match: { models: ["lar*"] }, over: { fallback: "small" } },
+        },
+        { ...({ name: "vendor", usd: amount(0.2, 0.7), period: "day" } as const), match: { providers: ["up"] } },
+      ]),
+    ],
     models: [
       // At twice the price, a reservation is exactly twice as much.
-      { name: "small", ...chosen({ price: { input: 2, output: 16 } }) },
+      { name: "small", ...chosen({ price: { input: 1, output: 10 } }) },
       { name: "large", ...chosen(routesOf(chance.unit())) },
     ],
     workspaces: [
       {
         slug: "acme",
         ...chosen({ limits: { rpm: count(20, 60) } }),
+        budgets: [
+          ...some([
+            { ...({ name: "per-team", usd: amount(0.1, 0.5), period: "day", split_by: "tag:team" } as const) },
+            {
+              ...({ name: "batch-here", usd: amount(0.1, 0.3), period: "day", time_zone: "Asia/Tokyo" } as const),
+              match: { groups: ["batch"], tags: { team: "ads" } },
+            },
+          ]),
+        ],
         groups: [
           { name: "default", ...chosen({ limits: { concurrency: count(1, 4) } }) },
           { name: "batch", ...chosen(budget()) },
@@ -97,7 +121,9 @@ function changeOf(seed: number): RehearsedChange {
 /** Another provider first; or none at all, so that the fallback answers. */
 function routesOf(unit: number) {
   const up = { provider: "up", priority: 2 };
-  if (unit < 0.5) return { deployments: [up, { provider: "spare", priority: 1 }] };
+  // Second, for calls over the budget of the first.
+  if (unit < 0.3) return { deployments: [{ provider: "up" }, { provider: "spare", priority: 2 }] };
+  if (unit < 0.6) return { deployments: [up, { provider: "spare", priority: 1 }] };
   return { deployments: [{ ...up, enabled: false }] };
 }
 
@@ -105,8 +131,11 @@ function changed(change: RehearsedChange): ConfigFile {
   const [workspace] = change.workspaces ?? [];
   const merged = <Item extends { readonly name: string }>(items: readonly Item[], changes: readonly object[] = []) =>
     items.map((item) => ({ ...item, ...changes.find((each) => "name" in each && each.name === item.name) }));
+  const existing = config.budgets ?? [];
+  const added = (change.budgets ?? []).filter(({ name }) => existing.every((each) => each.name !== name));
   return {
     ...config,
+    budgets: [...merged(existing, change.budgets), ...(added as NonNullable<ConfigFile["budgets"]>)],
     models: merged(config.models ?? [], change.models),
     workspaces: (config.workspaces ?? []).map((own) => ({
       ...own,
@@ -131,9 +160,12 @@ describe.each(["sqlite", "postgres"] as const)("a rehearsal on %s", (kind) => {
       const change = changeOf(seed);
       const predicted = await fixture.rehearse(change, span);
 
-      const after = await runTraffic(traffic, await fixture.apply(changed(change)), fixture.database, startMs);
+      const later = await fixture.apply(changed(change));
+      const after = await runTraffic(traffic, later, fixture.database, startMs);
       expect(predicted.calls).toBe(traffic.length);
-      const byChange = [...after.refusals].filter(([, rule]) => !rule.startsWith("budget policy"));
+      const named = (rule: string) => withPolicyName(rule, later);
+      const isChanged = change.budgets?.some(({ name }) => name === "small-models") === true;
+      const byChange = [...after.refusals].filter(([, rule]) => isChanged || !named(rule).includes("small-models"));
       expect([predicted.refused, predicted.refused_anyway]).toEqual([
         byChange.length,
         after.refusals.size - byChange.length,
@@ -144,7 +176,7 @@ describe.each(["sqlite", "postgres"] as const)("a rehearsal on %s", (kind) => {
         .toSorted((one, other) => one - other)
         .slice(0, 50);
       expect(predicted.requests.map(({ request_id }) => request_id)).toEqual(first.map(requestIdOf));
-      expect(rulesOf(predicted.rules)).toEqual(countsOf(after.refusals.values()));
+      expect(rulesOf(predicted.rules, named)).toEqual(countsOf([...after.refusals.values()].map(named)));
       const sum = (entries: typeof before.entries) =>
         entries.reduce((total, { costNanoUsd }) => total + costNanoUsd, 0);
       expect(predicted.recorded_nano_usd).toBe(String(sum(before.entries)));
@@ -155,11 +187,21 @@ describe.each(["sqlite", "postgres"] as const)("a rehearsal on %s", (kind) => {
   );
 });
 
-function rulesOf(rules: readonly { limit: string; scope: string; scope_id: string; calls: number }[]) {
-  const named = rules.map(({ limit, scope, scope_id, calls }): [string, number] => {
-    return [limit === "models" ? "models" : `${limit} ${scope} ${scope_id}`, calls];
+function rulesOf(
+  rules: readonly { limit: string; scope: string; scope_id: string; calls: number }[],
+  named: (rule: string) => string,
+) {
+  const texts = rules.map(({ limit, scope, scope_id, calls }): [string, number] => {
+    return [limit === "models" ? "models" : named(`${limit} ${scope} ${scope_id}`), calls];
   });
-  return Object.fromEntries(named);
+  return Object.fromEntries(texts);
+}
+
+/** A new policy has another id in a rehearsal. */
+function withPolicyName(rule: string, { budgetPolicies }: ConfigSnapshot): string {
+  const [, id = ""] = /^budget policy (.*)~/.exec(rule) ?? [];
+  const name = budgetPolicies.find((policy) => policy.id === id)?.name ?? id.slice(id.lastIndexOf("/") + 1);
+  return rule.replace(id, name);
 }
 
 /** Answered calls that differ in model or provider. */

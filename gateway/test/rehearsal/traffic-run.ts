@@ -28,6 +28,7 @@ export interface TrafficCall {
   readonly durationMs: number;
   readonly key: string;
   readonly model: string;
+  readonly team: string;
   readonly outputMax: number;
   readonly output: number;
 }
@@ -100,7 +101,15 @@ export async function runTraffic(
     const result = await relay.run({
       ...{ requestId: requestIdOf(call.number), signal: new AbortController().signal, startedMs: clock.monotonic() },
       ...{ principal, mayCall: () => true, protocol, facts: openaiChatWire.readRequest(body, null), body, models },
-      ...{ marks: null, query: "", headers: new Headers(), bodyWaitMs: 0, userAgent: "", tags: {}, session: null },
+      ...{
+        marks: null,
+        query: "",
+        headers: new Headers(),
+        bodyWaitMs: 0,
+        userAgent: "",
+        tags: { team: call.team },
+        session: null,
+      },
       streamEnd: () => {},
     });
     running--;

@@ -63,7 +63,11 @@ function checkMayChange(actor: Actor, change: RehearsedChange, workspace: Worksp
   if (change.guardrails !== undefined) {
     throw new Failure("forbidden", "Only administrators can change guardrails of the installation.");
   }
-  for (const { slug, groups: _groups, keys: _keys, guardrails: _guardrails, ...own } of change.workspaces ?? []) {
+  if (change.budgets !== undefined) {
+    throw new Failure("forbidden", "Only administrators can change budgets of the installation.");
+  }
+  for (const config of change.workspaces ?? []) {
+    const { slug, groups: _groups, keys: _keys, guardrails: _guardrails, budgets: _budgets, ...own } = config;
     if (slug !== workspace.slug) throw otherWorkspace(workspace);
     if (Object.keys(own).length > 0) {
       throw new Failure("forbidden", "Only administrators can change the limits and models of a workspace itself.");

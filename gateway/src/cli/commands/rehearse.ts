@@ -89,15 +89,15 @@ async function rehearse(
 ): Promise<RehearsalResult> {
   const { ChangeFault, RehearsalRun, resolveChange } = await import("#rehearsal/index.ts");
   const config = await controlStore.configSnapshot();
-  const resolved = await resolveChange(change, config, database).catch((thrown: unknown) => {
+  const workspaceId = workspace === undefined ? null : await idOf(controlStore, workspace);
+  const resolved = await resolveChange(change, config, database, workspaceId).catch((thrown: unknown) => {
     if (!(thrown instanceof ChangeFault)) throw thrown;
     throw new ConfigInvalid(file, [problemAt(thrown.path, thrown.reason)], 1);
   });
   if (resolved.guardrails.length > 0) {
     throw new CommandFailed("guardrails are rehearsed by the gateway, which can check captured requests; use its API");
   }
-  const workspaceIds = workspace === undefined ? resolved.workspaceIds : [await idOf(controlStore, workspace)];
-  const run = new RehearsalRun(database, { ...span, changes: resolved.changes, workspaceIds, config });
+  const run = new RehearsalRun(database, { ...span, ...resolved, config });
   while (!(await run.step()).isOver);
   return await run.result();
 }
@@ -124,9 +124,10 @@ function compare(value: number, sign: string, bound: number): boolean {
 function linesOf(result: RehearsalResult, { from, to }: Span): readonly string[] {
   const { calls, refused, refused_anyway: anyway, rules, first, worst, moved, unknown } = result;
   const share = calls === 0 ? 0 : (refused / calls) * 100;
-  const touched = `${result.people_touched} people and ${result.keys_touched} keys`;
+  const people = counted(result.people_touched, "person", "people");
+  const touched = `${people} and ${counted(result.keys_touched, "key", "keys")}`;
   return [
-    `${timeText(from)} to ${timeText(to)}: ${calls} calls`,
+    `${timeText(from)} to ${timeText(to)}: ${counted(calls, "call", "calls")}`,
     `refused: ${refused} (${share.toFixed(1)} %), of ${touched}`,
     ...(anyway === 0 ? [] : [`refused by limits outside the change: ${anyway}`]),
     ...(result.streams_ended === 0 ? [] : [`streams ended early: ${result.streams_ended}`]),
@@ -157,6 +158,10 @@ function linesOf(result: RehearsalResult, { from, to }: Span): readonly string[]
       unknown.map(({ code, calls: count }) => [code, String(count)]),
     ),
   ];
+}
+
+function counted(count: number, one: string, several: string): string {
+  return `${count} ${count === 1 ? one : several}`;
 }
 
 function section(names: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {

@@ -1,5 +1,5 @@
 import type { WorkspaceGuardrailConfig } from "@sluice/contract/config-file";
-import type { Model, PriceVersion } from "#core/index.ts";
+import type { BudgetPolicy, Model, PriceVersion } from "#core/index.ts";
 import type { ScopeChange } from "./scope-change.ts";
 
 /** Models before the change, by name. */
@@ -22,6 +22,8 @@ export interface RehearsedChanges {
   readonly keys: ReadonlyMap<string, ScopeChange>;
   /** By the id of the person's scope. */
   readonly people: ReadonlyMap<string, ScopeChange & { readonly label: string }>;
+  /** All budget policies, with the change. */
+  readonly policies: readonly BudgetPolicy[];
   /** All models, with the change. Their providers have no secrets. */
   readonly models: ReadonlyMap<string, Model>;
   /** Models with other deployments or fallbacks, as they are now. */

@@ -1,26 +1,33 @@
 import type { RehearsedChange } from "@sluice/contract/config-file";
-import { type ConfigSnapshot, invalidRequest, personScopeId, type Workspace } from "#core/index.ts";
+import { type ConfigSnapshot, invalidRequest, type Model, personScopeId, type Workspace } from "#core/index.ts";
 import type { Database } from "#storage/tables.ts";
 import { type Path, refuse, unknownName } from "./change-fault.ts";
+import { memberNamed } from "./members.ts";
 import { changedModels } from "./model-change.ts";
+import { objectIds } from "./object-ids.ts";
 import type { RehearsedChanges, RehearsedGuardrail } from "./rehearsed-changes.ts";
+import { resolveBudgets } from "./resolve-budgets.ts";
 import { resolveGuardrails } from "./resolve-guardrails.ts";
-import { type ScopeChange, scopeChangeOf } from "./scope-change.ts";
+import { type ScopeChange, type ScopeFields, scopeChangeOf } from "./scope-change.ts";
 
 export interface ResolvedChange {
   readonly changes: RehearsedChanges;
-  /** Workspaces with calls that it may concern; null: all. */
+  /** The workspace of the rehearsal, or those with calls that the change may concern; null: all. */
   readonly workspaceIds: readonly string[] | null;
   readonly guardrails: readonly RehearsedGuardrail[];
 }
 
 type WorkspaceChange = NonNullable<RehearsedChange["workspaces"]>[number];
 
-/** Finds what the names of a change mean. Throws `invalid_request` with the path of the first name that is unknown or repeated. */
+/**
+ * Finds what the names of a change mean. Throws `invalid_request` with the path of the first name that is unknown or repeated.
+ * `workspaceId`: only calls of this workspace are replayed; null: all that the change may concern.
+ */
 export async function resolveChange(
   change: RehearsedChange,
-  configSnapshot: Pick<ConfigSnapshot, "workspaces" | "groups" | "models" | "providers">,
+  configSnapshot: Pick<ConfigSnapshot, "workspaces" | "groups" | "models" | "providers" | "budgetPolicies">,
   database: Database,
+  workspaceId: string | null = null,
 ): Promise<ResolvedChange> {
   const workspaces = new Map<string, ScopeChange>();
   const groups = new Map<string, ScopeChange>();
@@ -36,9 +43,9 @@ export async function resolveChange(
   for (const [index, config] of (change.workspaces ?? []).entries()) {
     const path = ["workspaces", index];
     const workspace = find(config.slug, [...path, "slug"]);
-    addOnce(workspaces, workspace.id, scopeChangeOf(config), [...path, "slug"], config.slug);
+    addOnce(workspaces, workspace.id, scopeChange(config, path, configSnapshot), [...path, "slug"], config.slug);
     resolveGroups(config, workspace, path, configSnapshot, groups);
-    await resolveKeys(config, workspace, path, database, keys);
+    await resolveKeys(config, workspace, path, configSnapshot, database, keys);
   }
   for (const [index, user] of (change.users ?? []).entries()) {
     const path = ["users", index];
@@ -47,48 +54,43 @@ export async function resolveChange(
       const workspace = find(limited.workspace, at);
       const id = await memberNamed(user.email, workspace.id, database);
       if (id === null) unknownName([...path, "email"], `member of ${workspace.slug}`, user.email);
+      const limits = scopeChange(limited, [...path, "workspaces", place], configSnapshot);
       const label = `person ${workspace.slug}/${user.email}`;
-      addOnce(people, personScopeId(workspace.id, id), { ...scopeChangeOf(limited), label }, at, limited.workspace);
+      addOnce(people, personScopeId(workspace.id, id), { ...limits, label }, at, limited.workspace);
     }
   }
-  const { models: configs = [], guardrails: installed = [] } = change;
-  if (touched.size === 0 && configs.length === 0 && installed.length === 0) {
+  const { models: configs = [], guardrails: installed = [], budgets = [] } = change;
+  const isOfAll = configs.length > 0 || installed.length > 0 || budgets.length > 0;
+  if (touched.size === 0 && !isOfAll) {
     throw invalidRequest("change", "The change is empty. Write the fields that you want to change.");
   }
   const models = changedModels(configs, configSnapshot);
+  const concerned = isOfAll ? null : [...touched];
+  const workspaceIds = workspaceId === null ? concerned : [workspaceId];
+  const ids = objectIds(configSnapshot, database);
+  const policies = await resolveBudgets(change, { config: configSnapshot, database, ids, workspaceIds });
   return {
-    changes: { workspaces, groups, keys, people, ...models },
-    workspaceIds: configs.length === 0 && installed.length === 0 ? [...touched] : null,
-    guardrails: await resolveGuardrails(change, configSnapshot, database),
+    changes: { workspaces, groups, keys, people, policies, ...models },
+    workspaceIds,
+    guardrails: await resolveGuardrails(change, ids),
   };
-}
-
-/** Users of other workspaces are unknown here. */
-async function memberNamed(email: string, workspaceId: string, { kysely }: Database): Promise<string | null> {
-  const row = await kysely
-    .selectFrom("members")
-    .innerJoin("auth_users", "auth_users.id", "members.user_id")
-    .select("auth_users.id")
-    .where("members.workspace_id", "=", workspaceId)
-    .where("auth_users.email", "=", email.toLowerCase())
-    .executeTakeFirst();
-  return row?.id ?? null;
 }
 
 function resolveGroups(
   { groups: configs = [] }: WorkspaceChange,
   workspace: Workspace,
   path: Path,
-  { groups }: Pick<ConfigSnapshot, "groups">,
+  { groups, models }: Pick<ConfigSnapshot, "groups" | "models">,
   found: Map<string, ScopeChange>,
 ): void {
   if (configs.length === 0) return;
-  const own = [...groups.values()].filter(({ workspaceId }) => workspaceId === workspace.id);
+  const groupsHere = [...groups.values()].filter(({ workspaceId }) => workspaceId === workspace.id);
   for (const [index, config] of configs.entries()) {
-    const at = [...path, "groups", index, "name"];
-    const group = own.find(({ name }) => name === config.name);
+    const own = [...path, "groups", index];
+    const at = [...own, "name"];
+    const group = groupsHere.find(({ name }) => name === config.name);
     if (group === undefined) unknownName(at, "group", config.name);
-    addOnce(found, group.id, scopeChangeOf(config), at, config.name);
+    addOnce(found, group.id, scopeChange(config, own, { models }), at, config.name);
   }
 }
 
@@ -96,6 +98,7 @@ async function resolveKeys(
   { keys: configs = [] }: WorkspaceChange,
   workspace: Workspace,
   path: Path,
+  { models }: Pick<ConfigSnapshot, "models">,
   { kysely }: Database,
   found: Map<string, ScopeChange>,
 ): Promise<void> {
@@ -112,11 +115,20 @@ async function resolveKeys(
     .execute();
   const ids = new Map(rows.map(({ id, name }) => [name, id]));
   for (const [index, config] of configs.entries()) {
-    const at = [...path, "keys", index, "name"];
+    const own = [...path, "keys", index];
+    const at = [...own, "name"];
     const id = ids.get(config.name);
     if (id === undefined) unknownName(at, "key", config.name);
-    addOnce(found, id, scopeChangeOf(config), at, config.name);
+    addOnce(found, id, scopeChange(config, own, { models }), at, config.name);
   }
+}
+
+function scopeChange(fields: ScopeFields, path: Path, { models }: { models: ReadonlyMap<string, Model> }): ScopeChange {
+  const over = fields.budget?.over;
+  if (typeof over === "object" && !models.has(over.fallback)) {
+    unknownName([...path, "budget", "over", "fallback"], "model", over.fallback);
+  }
+  return scopeChangeOf(fields);
 }
 
 function addOnce<Change>(found: Map<string, Change>, id: string, change: Change, path: Path, name: string): void {

@@ -58,8 +58,8 @@ export class Rehearsals {
   async start(request: NewRehearsal, tryGuardrails: TryGuardrails): Promise<Rehearsal> {
     const { store, database, configSnapshot } = this.#options;
     const { workspaceId, change, from, to } = request;
-    const { changes, guardrails, workspaceIds: touched } = await resolveChange(change, configSnapshot(), database);
-    const workspaceIds = workspaceId === null ? touched : [workspaceId];
+    const resolved = await resolveChange(change, configSnapshot(), database, workspaceId);
+    const { changes, guardrails, workspaceIds } = resolved;
     const job = await store.create(request);
     const order = orderOf(changes, { from, to, workspaceIds }, configSnapshot());
     this.#waiting.push({ id: job.id, order, guardrails: (continues) => tryGuardrails(guardrails, continues) });

@@ -19,6 +19,8 @@ export class PastCall {
   /** Where it would have gone instead; null: as recorded. */
   route: Route | null = null;
   move: Move | null = null;
+  /** Deployments at providers over their budget. */
+  readonly skipped = new Set<string>();
   /** Models that used-up budgets have named. */
   substitutes = 0;
   /** Attempts that have not ended. */

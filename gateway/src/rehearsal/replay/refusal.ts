@@ -1,5 +1,5 @@
 import type { rehearsedLimits } from "@sluice/contract/console";
-import { asFailure, type LimitScope, type Principal } from "#core/index.ts";
+import { asFailure, type LimitScope, type Principal, policyIdOf, policyScope } from "#core/index.ts";
 
 export type RehearsedLimit = (typeof rehearsedLimits)[number];
 
@@ -12,16 +12,40 @@ export interface Refusal {
 }
 
 /** The limit that admission names in its failure. Throws everything else. */
-export function refusalOf(thrown: unknown, { scopes, policies = [] }: Pick<Principal, "scopes" | "policies">): Refusal {
+export function refusalOf(
+  thrown: unknown,
+  principal: Pick<Principal, "scopes" | "policies" | "key" | "group" | "workspace">,
+): Refusal {
   const { reachedLimit: reached } = asFailure(thrown);
   if (reached === undefined) throw thrown;
   const { scope, scopeId, kind } = reached;
-  const policy = scope === "policy" ? policies.find(({ id }) => scopeId.startsWith(`${id}~`)) : undefined;
-  const named = policy === undefined ? undefined : `budget ${policy.name}`;
-  const label = named ?? scopes.find(({ id }) => id === scopeId)?.label ?? `${scope} ${scopeId}`;
+  const named = scope === "policy" ? policyLabel(scopeId, principal) : undefined;
+  const label = named ?? principal.scopes.find(({ id }) => id === scopeId)?.label ?? `${scope} ${scopeId}`;
   return { scope, scopeId, label, limit: kind };
+}
+
+/** `policy per-team (tag:team search)` */
+function policyLabel(
+  scopeId: string,
+  { policies = [], key, group, workspace }: Pick<Principal, "policies" | "key" | "group" | "workspace">,
+): string | undefined {
+  const policy = policies.find(({ id }) => id === policyIdOf(scopeId));
+  if (policy === undefined) return undefined;
+  if (policy.splitBy === null) return policyScope({ policy, value: null }).label;
+  const value = decodeURIComponent(scopeId.slice(scopeId.indexOf("/", scopeId.indexOf("~")) + 1));
+  const names: Readonly<Record<string, string>> = {
+    key: `${workspace.slug}/${key.name}`,
+    group: `${workspace.slug}/${group.name}`,
+    workspace: workspace.slug,
+  };
+  return policyScope({ policy, value }, names[policy.splitBy] ?? value).label;
 }
 
 export function ruleName({ scope, scopeId, limit }: Pick<Refusal, "scope" | "scopeId" | "limit">): string {
   return `${limit} ${scope} ${scopeId}`;
+}
+
+/** The name of the rule that a change may contain: a policy has a counter for each value that it is split by. */
+export function ruleOf({ scope, scopeId, limit }: Refusal): string {
+  return ruleName({ scope, scopeId: scope === "policy" ? policyIdOf(scopeId) : scopeId, limit });
 }

@@ -4,9 +4,11 @@ import type { BudgetPolicy, ConfigSnapshot } from "#core/index.ts";
 import { Admission } from "#limits/index.ts";
 import { type Database, hourMs, pastEntries, prunedBefore } from "#storage/in-thread.ts";
 import type { RehearsedChanges } from "../change/rehearsed-changes.ts";
+import { countsWithin } from "../change/resolve-budgets.ts";
 import { Callers } from "./callers.ts";
 import { Holds } from "./holds.ts";
 import { namedResult } from "./named-result.ts";
+import { ruleName } from "./refusal.ts";
 import { Replay } from "./replay.ts";
 import { ReplayClock } from "./replay-clock.ts";
 import { Repricing } from "./repricing.ts";
@@ -60,6 +62,7 @@ export class RehearsalRun {
     const policies = countablePolicies(order);
     this.#callers = new Callers({ ...order.config, changes: order.changes, policies });
     this.#repricing = new Repricing(order.changes.prices, order.changes.models.values());
+    for (const name of changedPolicies(order)) this.#callers.changedRules.add(name);
     this.#tally = new RehearsalTally(this.#callers.changedRules);
     this.#admission = new Admission({
       counter: createMemoryCounter({ clock, keepsBudgets: true }),
@@ -106,10 +109,15 @@ export class RehearsalRun {
 }
 
 /** Without policies that also count calls of workspaces that are not read. */
-function countablePolicies({ workspaceIds, config: { budgetPolicies } }: RehearsalOrder): readonly BudgetPolicy[] {
-  if (workspaceIds === null) return budgetPolicies;
-  return budgetPolicies.filter(({ workspaceId, match: { workspaces = [] } }) => {
-    const counted = workspaceId === null ? workspaces : [workspaceId];
-    return counted.length > 0 && counted.every((id) => workspaceIds.includes(id));
-  });
+function countablePolicies({ workspaceIds, changes, config }: RehearsalOrder): readonly BudgetPolicy[] {
+  if (workspaceIds === null) return changes.policies;
+  return changes.policies.filter((policy) => countsWithin(policy, workspaceIds, config.groups));
+}
+
+/** Names (`ruleName`) of the policies that are new, or that the change sets to other values. */
+function changedPolicies({ changes, config: { budgetPolicies } }: RehearsalOrder): readonly string[] {
+  const before = new Map(budgetPolicies.map((policy) => [policy.id, JSON.stringify(policy)]));
+  return changes.policies
+    .filter((policy) => before.get(policy.id) !== JSON.stringify(policy))
+    .map(({ id }) => ruleName({ scope: "policy", scopeId: id, limit: "budget" }));
 }

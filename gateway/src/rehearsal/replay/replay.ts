@@ -131,6 +131,11 @@ export class Replay {
     const { principal } = call.caller;
     if (principal.policies === undefined) return this.#admit(call, permit);
     const refused = (thrown: unknown): Waiting => {
+      const next = this.#options.rerouting.beside(call, thrown);
+      if (next !== null) {
+        call.route = next;
+        return this.#enter(call, permit);
+      }
       permit.release();
       return this.#refusedBy(call, thrown);
     };
@@ -234,7 +239,10 @@ export class Replay {
 
   #holdOf({ first, isCounted, route, substitutes }: PastCall): number {
     const { holds, tally } = this.#options;
-    if (substitutes > 0 && route !== null) return holds.ofAttempt(first, route.model.name);
+    if (substitutes > 0 && route !== null) {
+      if (isCounted) tally.unknown("holds_estimated");
+      return holds.ofAttempt(first, route.model.name);
+    }
     const { nanoUsd, isEstimated } = holds.of(first);
     if (isCounted && isEstimated && nanoUsd > 0) tally.unknown("holds_estimated");
     return nanoUsd;

@@ -73,6 +73,26 @@ export class Rerouting {
     return selection === null ? null : { model: selection.model, deployment: selection.deployment };
   }
 
+  /** The next deployment, if the budget of a provider is used up; null: the call is refused. */
+  beside(call: PastCall, thrown: unknown): Route | null {
+    const { first, caller, route, skipped } = call;
+    if (!(thrown instanceof Failure) || thrown.reachedLimit?.isOfProvider !== true) return null;
+    if (first.endpoint === "pass-through") return null;
+    skipped.add(route?.deployment.id ?? first.deployment);
+    const granted = this.#modelsOf(first.requestedModel).filter(({ name }) => caller.deniedBy(name) === null);
+    const models = call.substitutes > 0 && route !== null ? [route.model] : granted;
+    if (models.every((model) => usable(model).length === 0)) return null;
+    this.#chance.next = unitOf(this.#before.get(first.model) ?? this.#models.get(first.model), first);
+    const plan = this.#router.plan(models);
+    const unsent = thrown.with({ retry: "other", arrival: "unsent" });
+    for (let selection = plan.next(null); selection !== null; selection = plan.next(unsent)) {
+      const { model, deployment } = selection;
+      selection.end("cancelled", 0);
+      if (!skipped.has(deployment.id)) return { model, deployment };
+    }
+    return null;
+  }
+
   #concerns(requested: string): boolean {
     if (this.#before.size === 0) return false;
     return this.#modelsOf(requested).some(({ name }) => this.#before.has(name));

@@ -4,7 +4,7 @@ import type { Caller } from "./callers.ts";
 import { ExactSum } from "./exact-sum.ts";
 import { Figures } from "./figures.ts";
 import type { PastCall } from "./past-call.ts";
-import { type Refusal, ruleName } from "./refusal.ts";
+import { type Refusal, ruleName, ruleOf } from "./refusal.ts";
 import { Move, type Route } from "./route.ts";
 
 export type Unknown = (typeof rehearsalUnknowns)[number];
@@ -180,7 +180,7 @@ export class RehearsalTally {
   }
 
   #isChanged(refusal: Refusal): boolean {
-    return refusal.limit === "deployments" || this.#changedRules.has(ruleName(refusal));
+    return refusal.limit === "deployments" || this.#changedRules.has(ruleOf(refusal));
   }
 
   #figuresOf(call: PastCall): readonly Figures[] {
