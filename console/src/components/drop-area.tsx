@@ -6,7 +6,7 @@ interface DropAreaProps {
   readonly accept: string;
   /** The name of the input, for screen readers. */
   readonly label: string;
-  /** Id of the element that says what is accepted. */
+  /** Id of the element with the accepted formats. */
   readonly "aria-describedby"?: string;
   readonly invalid?: boolean;
   readonly required?: boolean;

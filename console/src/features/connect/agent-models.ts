@@ -52,7 +52,7 @@ export function tiersFor(model: string, { fit }: AgentModels): ClaudeTiers {
   return { opus: tier("opus"), sonnet: tier("sonnet"), haiku: tier("haiku") };
 }
 
-/** Chat models, ranked for an agent. `agent` null: any program, so all of them fit. The demo model comes last. */
+/** Chat models, ranked for an agent. `agent` null: any program, so every model fits. The demo model comes last. */
 export function modelsFor(agent: AgentId | null, models: readonly Served[]): AgentModels {
   const chat = models.filter(({ type }) => type === "chat");
   const rankOf = (model: Served) => (agent === null ? 0 : rank(agent, model));

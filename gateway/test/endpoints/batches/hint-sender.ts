@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 
-export const hintKey = "a key of 32 bytes, for this test";
+const hintKey = "a key of 32 bytes, for this test";
 export const hintSecret = `whsec_${btoa(hintKey)}`;
 
 interface SentHint {
