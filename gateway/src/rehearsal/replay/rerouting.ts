@@ -20,9 +20,9 @@ export class Rerouting {
   readonly #before: ChangedRoutes;
   readonly #router: Router;
   readonly #chance = new ChosenUnit();
-  /** Models that a requested one may use: itself and its fallbacks. */
   /** Counted calls that another deployment answered then, because the usual one was unhealthy. */
   unhealthyCalls = 0;
+  /** Models that a requested one may use: itself and its fallbacks. */
   readonly #named = new Map<string, readonly Model[]>();
 
   constructor(models: ReadonlyMap<string, Model>, before: ChangedRoutes, clock: Clock) {
