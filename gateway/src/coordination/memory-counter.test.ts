@@ -30,6 +30,19 @@ test("evicts idle tallies to make room, however many keys are used", () => {
   expect(counter.outstanding).toBe(0);
 });
 
+test("keeps idle tallies up to idleMax", () => {
+  const clock = new FakeClock();
+  const counter = createMemoryCounter({ clock, idleMax: 50 });
+  for (let key = 0; key < 500; key++) {
+    clock.advance(120_000);
+    const answer = counter.reserve([windowClaim(`w${key}`, 5)]);
+    if (answer instanceof Promise || !answer.granted) throw new Error("refused");
+    counter.settle(answer.ticket, [1]);
+    if (key < 50) expect(counter.size).toBe(key + 1);
+  }
+  expect(counter.size).toBeLessThan(60);
+});
+
 test("settles a reservation of zero in full, even if its tally was idle meanwhile", () => {
   const clock = new FakeClock();
   const counter = createMemoryCounter({ clock, countersMax: 3 });

@@ -24,6 +24,8 @@ interface MemoryCounterOptions {
   readonly observer?: Pick<Observer, "log">;
   /** For a replay: budgets are never evicted, and what was counted stays when they are read, because readings do not include it. */
   readonly keepsBudgets?: boolean;
+  /** Up to so many tallies, idle ones are kept, because creating them again takes longer. Default 0. */
+  readonly idleMax?: number;
 }
 
 export function createMemoryCounter(options: MemoryCounterOptions): MemoryCounter {
@@ -44,6 +46,7 @@ export class MemoryCounter implements Counter {
   readonly #observer: Pick<Observer, "log"> | null;
   readonly #countersMax: number;
   readonly #keepsBudgets: boolean;
+  readonly #idleMax: number;
   readonly #windows = new TallyTable<Window>();
   readonly #gauges = new TallyTable<Gauge>();
   readonly #budgets = new TallyTable<Budget>();
@@ -52,11 +55,12 @@ export class MemoryCounter implements Counter {
   #rejected = 0;
   #loggedMs = Number.NEGATIVE_INFINITY;
 
-  constructor({ clock, countersMax, observer, keepsBudgets = false }: MemoryCounterOptions) {
+  constructor({ clock, countersMax, observer, keepsBudgets = false, idleMax = 0 }: MemoryCounterOptions) {
     this.#clock = clock;
     this.#observer = observer ?? null;
     this.#countersMax = countersMax ?? memoryCountersMax;
     this.#keepsBudgets = keepsBudgets;
+    this.#idleMax = idleMax;
   }
 
   get outstanding(): number {
@@ -220,6 +224,7 @@ export class MemoryCounter implements Counter {
   }
 
   #sweep(steps: number, atMs: number, pressed = false): void {
+    if (this.size < this.#idleMax && !pressed) return;
     this.#windows.sweep(steps, atMs, pressed);
     this.#gauges.sweep(steps, atMs, pressed);
     this.#budgets.sweep(steps, atMs, pressed);

@@ -25,6 +25,8 @@ export interface Caller {
   readonly deniedBy: (model: string) => Refusal | null;
 }
 
+type Grants = Pick<Principal, "workspace" | "group" | "key">;
+
 interface CallersOptions {
   readonly workspaces: ReadonlyMap<string, Workspace>;
   readonly groups: ReadonlyMap<string, Group>;
@@ -36,6 +38,7 @@ interface CallersOptions {
 export class Callers {
   readonly #options: CallersOptions;
   readonly #byKey = new Map<string, Caller>();
+  readonly #denialsOfGroups = new Map<string, Caller["deniedBy"]>();
   readonly #workspaces = new Map<string, Workspace>();
   readonly #groups = new Map<string, Group>();
   /** Names (`ruleName`) of the limits that the change sets. */
@@ -99,20 +102,30 @@ export class Callers {
     const caller = { key: after, group, workspace, person };
     const policies = policiesOf(this.#options.policies, policyCaller(caller));
     const principal: Principal = Object.freeze({ ...caller, scopes, ...(policies === undefined ? {} : { policies }) });
+    const grants = { workspace, group, key: after };
+    const grantsBefore = { workspace: before.workspace, group: before.group, key };
+    this.#byKey.set(key.id, { principal, isDeleted: false, deniedBy: this.#denials(grants, grantsBefore) });
+  }
+
+  /** Keys without grants of their own share those of their group, and what was found for a model. */
+  #denials(after: Grants, before: Grants): Caller["deniedBy"] {
+    const isShared = after.key.models === null && before.key.models === null;
+    const found = isShared ? this.#denialsOfGroups.get(after.group.id) : undefined;
+    if (found !== undefined) return found;
     const granted = new Map<string, Refusal | null>();
-    const denied = (model: string): Refusal | null => {
-      const found = granted.get(model);
-      if (found !== undefined) return found;
-      const by = deniedBy({ workspace, group, key: after }, model);
-      const isNew = by !== null && deniedBy({ ...before, key } as Principal, model) === null;
-      const owner = by === null ? null : { workspace, group, key: after }[by].scope;
-      const refusal: Refusal | null =
-        isNew && owner !== null ? { scope: owner.kind, scopeId: owner.id, label: owner.label, limit: "models" } : null;
+    const denials = (model: string): Refusal | null => {
+      let refusal = granted.get(model);
+      if (refusal !== undefined) return refusal;
+      const by = deniedBy(after, model);
+      const isNew = by !== null && deniedBy(before, model) === null;
+      const owner = isNew ? after[by].scope : null;
+      refusal = owner === null ? null : { scope: owner.kind, scopeId: owner.id, label: owner.label, limit: "models" };
       if (refusal !== null) this.changedRules.add(ruleName(refusal));
       granted.set(model, refusal);
       return refusal;
     };
-    this.#byKey.set(key.id, { principal, isDeleted: false, deniedBy: denied });
+    if (isShared) this.#denialsOfGroups.set(after.group.id, denials);
+    return denials;
   }
 
   /** For a key that was deleted, or its group or workspace. The remaining ones count. */

@@ -1,5 +1,6 @@
 import { bounds, costAtMost, type EndpointId, holdPrices, type Model, noWrites, onlyCounts } from "#core/index.ts";
 import type { Admission, Estimate, Money, Permit } from "#limits/index.ts";
+import type { RecentCost } from "#ports/index.ts";
 import type { PastEntry } from "#storage/in-thread.ts";
 import { AttemptEnds } from "./attempt-ends.ts";
 import type { Callers } from "./callers.ts";
@@ -197,13 +198,7 @@ export class Replay {
     if (permit === null || permit === undefined) tally.cost(call, entry, 0);
     else {
       const cost = lack === null ? this.#costOf(call, permit, entry) : 0;
-      const { workspace, group, key, person } = call.caller.principal;
-      admission.settled({
-        ...{ attemptId: entry.attemptId, at: entry.at, costNanoUsd: cost },
-        ...{ workspaceId: workspace.id, groupId: group.id, keyId: key.id },
-        ...(person === null ? {} : { personId: person }),
-        ...{ ...placeOf(call, entry), tags: entry.tags },
-      });
+      if (cost !== 0) admission.settled(chargeOf(call, entry, cost));
       tally.cost(call, entry, cost);
       if (call.running === 0) permit.settle(call.tokens);
     }
@@ -255,6 +250,27 @@ export class Replay {
     const input = { text: first.inputEstimate, image: 0, audio: 0 };
     return { most, least: Math.min(most, costAtMost(prices, { input, output: bounds.budgetOutputTokensMin })) };
   }
+}
+
+/** Without spreads, which are slow here. */
+function chargeOf(call: PastCall, entry: PastEntry, costNanoUsd: number): RecentCost {
+  const { workspace, group, key, person } = call.caller.principal;
+  const { attemptId, at, tags } = entry;
+  const { model, provider } = placeOf(call, entry);
+  const [workspaceId, groupId, keyId] = [workspace.id, group.id, key.id];
+  const charge: RecentCost & { personId?: string } = {
+    attemptId,
+    at,
+    costNanoUsd,
+    workspaceId,
+    groupId,
+    keyId,
+    model,
+    provider,
+    tags,
+  };
+  if (person !== null) charge.personId = person;
+  return charge;
 }
 
 /** null: there is nothing to wait for. */
