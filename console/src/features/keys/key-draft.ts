@@ -1,5 +1,6 @@
 import type { BodyInput, BudgetConfig, Capture, ConsoleKey, LimitsConfig } from "@sluice/contract";
 import { t } from "../../language/areas/keys.ts";
+import { budgetBlockedBy } from "../limits/budget-increase.ts";
 import { isIpRange } from "./ip-range.ts";
 
 /** The state of a key form. */
@@ -120,7 +121,8 @@ export function blockedBy(draft: KeyDraft): string | null {
   if (draft.name.trim() === "") return t("keys.fields.nameMissing");
   if (draft.service && draft.expiresAt === null) return t("keys.service.expiryMissing");
   const faults = faultsOf(draft);
-  return Object.values(faults).every((fault) => fault === null) ? null : t("keys.fields.needsAttention");
+  if (Object.values(faults).some((fault) => fault !== null)) return t("keys.fields.needsAttention");
+  return budgetBlockedBy(draft.budget);
 }
 
 /** The error of a field. */

@@ -1,10 +1,10 @@
 import { Select } from "@mantine/core";
 import { useCall } from "../../api/use-call.ts";
-import { BudgetForm } from "../../components/budget-form.tsx";
 import { wrongField } from "../../components/form-drawer.tsx";
 import { LimitsForm } from "../../components/limits-form.tsx";
 import { ShadowGrant } from "../../components/shadow-switch.tsx";
 import { t } from "../../language/areas/keys.ts";
+import { FullBudgetForm } from "../limits/full-budget-form.tsx";
 import { type KeyDraft, leastLimits } from "./key-draft.ts";
 import { KeyModelsField } from "./key-models-field.tsx";
 import type { KeyFieldsProps } from "./key-more-fields.tsx";
@@ -59,7 +59,7 @@ export function KeyScopeFields(props: KeyScopeFieldsProps) {
         />
       )}
       <LimitsForm value={draft.limits} onChange={(limits) => onChange({ limits })} wider={wider} disabled={disabled} />
-      <BudgetForm value={draft.budget} onChange={(budget) => onChange({ budget })} disabled={disabled} />
+      <FullBudgetForm value={draft.budget} onChange={(budget) => onChange({ budget })} disabled={disabled} />
     </>
   );
 }

@@ -1,12 +1,12 @@
 import type { BudgetConfig, LimitsConfig } from "@sluice/contract";
 import type { Problem } from "../../client/problem.ts";
-import { BudgetForm } from "../../components/budget-form.tsx";
 import { wrongField } from "../../components/form-drawer.tsx";
 import { LimitsForm } from "../../components/limits-form.tsx";
 import { PassThroughField } from "../../components/pass-through-field.tsx";
 import { PatternsInput } from "../../components/patterns-input.tsx";
 import { ShadowGrant } from "../../components/shadow-switch.tsx";
 import { t } from "../../language/areas/workspaces.ts";
+import { FullBudgetForm } from "../limits/full-budget-form.tsx";
 
 /** Limits and grants of a workspace or group. */
 export interface Bounds {
@@ -56,7 +56,7 @@ export function BoundsFields({ value, onChange, problem, disabled = false, wider
         disabled={disabled}
         {...(wider === undefined ? {} : { wider })}
       />
-      <BudgetForm value={value.budget} onChange={(budget) => onChange({ budget })} disabled={disabled} />
+      <FullBudgetForm value={value.budget} onChange={(budget) => onChange({ budget })} disabled={disabled} />
     </>
   );
 }

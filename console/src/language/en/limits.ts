@@ -53,7 +53,7 @@ export const limits = {
     amountMissing: "Enter an amount.",
     tagMissing: "Enter the name of the tag to split by.",
     tagWrong: "Write tags as name=value.",
-    increaseMissing: "Enter when the increase ends, and its reason.",
+    increaseMissing: "Enter the amount of the increase, when it ends, and its reason.",
     enabled: "Enabled",
     match: "Requests that count",
     matchHelp: "All conditions must fit. Leave out a condition to match everything.",

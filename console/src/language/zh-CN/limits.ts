@@ -47,7 +47,7 @@ export const limits: Translation<typeof english> = {
     amountMissing: "请输入金额。",
     tagMissing: "请输入用于拆分的标签名称。",
     tagWrong: "标签请写作 名称=值。",
-    increaseMissing: "请输入临时增额的结束时间和原因。",
+    increaseMissing: "请输入临时增额的金额、结束时间和原因。",
     enabled: "启用",
     match: "计入的请求",
     matchHelp: "所有条件都须满足。不填的条件匹配全部。",

@@ -5,7 +5,6 @@ import { type FormEvent, useState } from "react";
 import { useClient } from "../../../api/call-context.tsx";
 import { useCall } from "../../../api/use-call.ts";
 import { Problem } from "../../../client/problem.ts";
-import { BudgetForm } from "../../../components/budget-form.tsx";
 import { CloseButton } from "../../../components/close-button.tsx";
 import { FormProblem } from "../../../components/form-problem.tsx";
 import { LimitsForm } from "../../../components/limits-form.tsx";
@@ -13,6 +12,7 @@ import { Modal } from "../../../components/modal.tsx";
 import { noticeDone, noticeFailed, noticeUndo } from "../../../components/notice.tsx";
 import { t } from "../../../language/areas/keys.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
+import { FullBudgetForm } from "../../limits/full-budget-form.tsx";
 import { keysChange } from "../../rehearsals/button/change-of.ts";
 import { RehearseButton } from "../../rehearsals/button/rehearse-button.tsx";
 import { KeyOwnerField } from "../key-owner-field.tsx";
@@ -192,7 +192,7 @@ function BulkFields({ action, workspace, input, onChange }: BulkFieldsProps) {
     return (
       <>
         <Text size="sm">{t("keys.bulk.budgetHelp")}</Text>
-        <BudgetForm value={input.budget} onChange={(budget) => change({ budget })} />
+        <FullBudgetForm value={input.budget} onChange={(budget) => change({ budget })} />
       </>
     );
   }

@@ -1,4 +1,5 @@
 import type { BodyOf, BudgetConfig, LimitsConfig, ListedKey } from "@sluice/contract";
+import { budgetBlockedBy } from "../../limits/budget-increase.ts";
 
 export const bulkActions = ["disable", "enable", "transfer", "group", "limits", "budget", "tag", "revoke"] as const;
 export type BulkAction = (typeof bulkActions)[number];
@@ -49,7 +50,9 @@ function isSameLimits(one: LimitsConfig, other: LimitsConfig): boolean {
 
 function isSameBudget(one: BudgetConfig | null, other: BudgetConfig | null): boolean {
   const members = ["usd", "period", "time_zone", "rolling"] as const;
-  return members.every((member) => one?.[member] === other?.[member]) && isShadow(one) === isShadow(other);
+  const extras = (budget: BudgetConfig | null) => JSON.stringify([budget?.over ?? null, budget?.increase ?? null]);
+  const alike = members.every((member) => one?.[member] === other?.[member]) && extras(one) === extras(other);
+  return alike && isShadow(one) === isShadow(other);
 }
 
 function isShadow(config: LimitsConfig | BudgetConfig | null): boolean {
@@ -68,6 +71,7 @@ export function bulkBody(action: BulkAction, input: BulkInput): Omit<BodyOf<"key
   if (action === "transfer") return { changes: { owner: input.owner } };
   if (action === "group") return input.group === "" ? null : { changes: { group: input.group } };
   if (action === "limits") return { changes: { limits: withMode(input.limits) } };
+  if (action === "budget" && budgetBlockedBy(input.budget) !== null) return null;
   if (action === "budget") return { changes: { budget: input.budget && withMode(input.budget) } };
   const [name, value] = [input.tagName.trim(), input.tagValue.trim()];
   return name === "" ? null : { changes: { add_tags: { [name]: value } } };

@@ -5,6 +5,7 @@ import { useAct } from "../../../api/use-act.ts";
 import { FormDrawer, wrongField } from "../../../components/form-drawer.tsx";
 import { t } from "../../../language/areas/keys.ts";
 import { useSession } from "../../../session/session-context.tsx";
+import { budgetBlockedBy } from "../../limits/budget-increase.ts";
 import { changesOf, type KeyDraft } from "../key-draft.ts";
 import { RequestFacts, WithdrawButton } from "./request-details.tsx";
 import { RequestFields } from "./request-fields.tsx";
@@ -94,5 +95,5 @@ export function DecideRequest({ request, onClose }: DecideRequestProps) {
 
 function blockedBy(declines: boolean, reason: string, draft: KeyDraft): string | null {
   if (declines) return reason.trim() === "" ? t("keys.requests.reasonMissing") : null;
-  return draft.name.trim() === "" ? t("keys.fields.nameMissing") : null;
+  return draft.name.trim() === "" ? t("keys.fields.nameMissing") : budgetBlockedBy(draft.budget);
 }

@@ -4,6 +4,7 @@ import { useAct } from "../../../api/use-act.ts";
 import { FormDrawer, wrongField } from "../../../components/form-drawer.tsx";
 import { t } from "../../../language/areas/keys.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
+import { budgetBlockedBy } from "../../limits/budget-increase.ts";
 import { bodyOf, emptyDraft, type KeyDraft } from "../key-draft.ts";
 import { HomeSelect } from "../list/create-key.tsx";
 import { RequestFields } from "./request-fields.tsx";
@@ -79,5 +80,5 @@ export function RequestKey({ onClose }: { readonly onClose: () => void }) {
 function blockedBy(home: string | null, draft: KeyDraft, purpose: string): string | null {
   if (home === null) return t("keys.create.workspaceMissing");
   if (purpose.trim() === "") return t("keys.requests.purposeMissing");
-  return draft.name.trim() === "" ? t("keys.fields.nameMissing") : null;
+  return draft.name.trim() === "" ? t("keys.fields.nameMissing") : budgetBlockedBy(draft.budget);
 }

@@ -22,7 +22,7 @@ test("a form sends what was stored", () => {
 });
 
 test("a change names what it removes, and a form without an amount or a name is not sent", () => {
-  const draft = { ...policyDraftOf(stored), split: "", fallback: "", increaseUsd: null, tags: [], match: {} };
+  const draft = { ...policyDraftOf(stored), split: "", tags: [], match: {} };
   const budget = { usd: 10, period: "month" } as const;
   expect(policyChangeOf({ ...draft, budget })).toEqual({
     ...{ name: "opus", enabled: true, ...budget, over: "refuse", match: {} },
@@ -32,5 +32,6 @@ test("a change names what it removes, and a form without an amount or a name is 
   expect(policyBlockedBy({ ...emptyPolicy, name: "one" })).not.toBeNull();
   expect(policyBlockedBy({ ...emptyPolicy, name: "one", budget })).toBeNull();
   expect(policyBlockedBy({ ...emptyPolicy, name: "one", budget, tags: ["team"] })).not.toBeNull();
-  expect(policyBlockedBy({ ...emptyPolicy, name: "one", budget, increaseUsd: 3 })).not.toBeNull();
+  const increase = { usd: 3, until: "2027-01-01T00:00:00.000Z", reason: "" };
+  expect(policyBlockedBy({ ...emptyPolicy, name: "one", budget: { ...budget, increase } })).not.toBeNull();
 });

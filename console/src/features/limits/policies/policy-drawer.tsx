@@ -2,10 +2,10 @@ import { Fieldset, Stack, Switch, TextInput } from "@mantine/core";
 import { type ConsoleBudgetPolicy, everyWorkspace } from "@sluice/contract";
 import { useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
-import { BudgetForm } from "../../../components/budget-form.tsx";
 import { FormDrawer, wrongField } from "../../../components/form-drawer.tsx";
 import { ManagedByFileNote } from "../../../components/managed-by-file.tsx";
 import { t } from "../../../language/areas/limits.ts";
+import { FullBudgetForm } from "../full-budget-form.tsx";
 import {
   emptyPolicy,
   type PolicyDraft,
@@ -14,7 +14,7 @@ import {
   policyChangeOf,
   policyDraftOf,
 } from "./policy-draft.ts";
-import { IncreaseFields, MatchFields, OverField, SplitField } from "./policy-fields.tsx";
+import { MatchFields, SplitField } from "./policy-fields.tsx";
 
 interface PolicyDrawerProps {
   /** null: a new one. */
@@ -63,11 +63,9 @@ export function PolicyDrawer({ policy, workspace, onClose }: PolicyDrawerProps) 
             error={wrongField(act.error, "name")}
             onChange={(event) => change({ name: event.currentTarget.value })}
           />
-          <BudgetForm value={draft.budget} onChange={(budget) => change({ budget })} disabled={locked} />
+          <FullBudgetForm value={draft.budget} onChange={(budget) => change({ budget })} disabled={locked} />
           <SplitField draft={draft} onChange={change} />
           <MatchFields draft={draft} onChange={change} workspace={workspace} />
-          <OverField draft={draft} onChange={change} />
-          <IncreaseFields draft={draft} onChange={change} />
           <Switch
             label={t("limits.policy.enabled")}
             checked={draft.enabled}

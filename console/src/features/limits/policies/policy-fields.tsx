@@ -1,6 +1,5 @@
 import { Fieldset, Group, MultiSelect, Select, Stack, TagsInput, Text, TextInput } from "@mantine/core";
 import { useCall } from "../../../api/use-call.ts";
-import { NumberField } from "../../../components/number-field.tsx";
 import { t } from "../../../language/areas/limits.ts";
 import { useWorkspaceChoices } from "../../../session/workspace-choices.ts";
 import { type PolicyFieldsProps, splits } from "./policy-draft.ts";
@@ -115,66 +114,5 @@ export function SplitField({ draft, onChange }: PolicyFieldsProps) {
         />
       )}
     </Group>
-  );
-}
-
-/** What happens to calls that do not fit. */
-export function OverField({ draft, onChange }: PolicyFieldsProps) {
-  const models = useCall("models.list").data?.data ?? [];
-  const names = models.map(({ name }) => name);
-  const missing = draft.fallback === "" || names.includes(draft.fallback) ? [] : [draft.fallback];
-  return (
-    <Select
-      label={t("limits.policy.over")}
-      description={t("limits.policy.overHelp")}
-      data={[
-        { value: "", label: t("limits.policy.refuse") },
-        ...[...missing, ...names].map((name) => ({ value: name, label: name })),
-      ]}
-      value={draft.fallback}
-      onChange={(fallback) => onChange({ fallback: fallback ?? "" })}
-      allowDeselect={false}
-      searchable
-      limit={50}
-    />
-  );
-}
-
-/** More money for a time. */
-export function IncreaseFields({ draft, onChange }: PolicyFieldsProps) {
-  return (
-    <Fieldset legend={t("limits.policy.increase")}>
-      <Stack gap="sm">
-        <NumberField
-          label={t("limits.policy.increaseUsd")}
-          description={t("limits.policy.increaseHelp")}
-          prefix="$"
-          min={0}
-          max={9_000_000}
-          decimalScale={6}
-          allowNegative={false}
-          thousandSeparator
-          hideControls
-          value={draft.increaseUsd}
-          onChange={(increaseUsd) => onChange({ increaseUsd })}
-        />
-        {draft.increaseUsd !== null && (
-          <>
-            <TextInput
-              type="datetime-local"
-              label={t("limits.policy.increaseUntil")}
-              value={draft.increaseUntil}
-              onChange={(event) => onChange({ increaseUntil: event.currentTarget.value })}
-            />
-            <TextInput
-              label={t("limits.policy.increaseReason")}
-              maxLength={500}
-              value={draft.increaseReason}
-              onChange={(event) => onChange({ increaseReason: event.currentTarget.value })}
-            />
-          </>
-        )}
-      </Stack>
-    </Fieldset>
   );
 }

@@ -5,6 +5,7 @@ import { useAct } from "../../../api/use-act.ts";
 import { FormDrawer, wrongField } from "../../../components/form-drawer.tsx";
 import { t } from "../../../language/areas/workspaces.ts";
 import { useSession } from "../../../session/session-context.tsx";
+import { budgetBlockedBy } from "../../limits/budget-increase.ts";
 import { workspaceChange } from "../../rehearsals/button/change-of.ts";
 import { RehearseButton } from "../../rehearsals/button/rehearse-button.tsx";
 import { type Bounds, BoundsFields, changedBounds } from "../bounds-fields.tsx";
@@ -28,7 +29,7 @@ export function EditWorkspace({ workspace, onClose }: EditWorkspaceProps) {
     onDone: onClose,
   });
   const body = { ...(name.trim() === before.name ? {} : { name: name.trim() }), ...changedBounds(before, bounds) };
-  const nothing = Object.keys(body).length === 0 ? t("workspaces.edit.unchanged") : null;
+  const nothing = Object.keys(body).length === 0 ? t("workspaces.edit.unchanged") : budgetBlockedBy(bounds.budget);
   return (
     <FormDrawer
       opened

@@ -5,6 +5,7 @@ import { useAct } from "../../../api/use-act.ts";
 import { FormDrawer, wrongField } from "../../../components/form-drawer.tsx";
 import { ManagedByFileNote } from "../../../components/managed-by-file.tsx";
 import { t } from "../../../language/areas/workspaces.ts";
+import { budgetBlockedBy } from "../../limits/budget-increase.ts";
 import { groupChange } from "../../rehearsals/button/change-of.ts";
 import { RehearseButton } from "../../rehearsals/button/rehearse-button.tsx";
 import { type Bounds, BoundsFields, changedBounds } from "../bounds-fields.tsx";
@@ -40,7 +41,7 @@ export function GroupDrawer({ workspace, group, mayChange, onClose }: GroupDrawe
   };
   const locked = !mayChange || (group?.managed_by ?? "console") !== "console";
   const nameWrong = name === "" ? null : slugFault(name);
-  const nothing = Object.keys(changes).length === 0 ? t("workspaces.edit.unchanged") : null;
+  const nothing = Object.keys(changes).length === 0 ? t("workspaces.edit.unchanged") : budgetBlockedBy(bounds.budget);
   return (
     <FormDrawer
       opened

@@ -2,10 +2,11 @@ import { Text } from "@mantine/core";
 import type { BudgetConfig, ConsoleWorkspace, LimitsConfig, Member } from "@sluice/contract";
 import { useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
-import { BudgetForm } from "../../../components/budget-form.tsx";
 import { FormDrawer } from "../../../components/form-drawer.tsx";
 import { LimitsForm } from "../../../components/limits-form.tsx";
 import { t } from "../../../language/areas/workspaces.ts";
+import { budgetBlockedBy } from "../../limits/budget-increase.ts";
+import { FullBudgetForm } from "../../limits/full-budget-form.tsx";
 import { personChange } from "../../rehearsals/button/change-of.ts";
 import { RehearseButton } from "../../rehearsals/button/rehearse-button.tsx";
 import { afterWorkspaceChange } from "../workspace-routes.ts";
@@ -43,7 +44,7 @@ export function MemberDrawer({ workspace, member, onClose }: MemberDrawerProps) 
       onSubmit={() => update.mutate({ params: { workspace: workspace.slug, user: before.id }, body: changes })}
       saving={update.isPending}
       problem={update.error}
-      blocked={Object.keys(changes).length === 0 ? t("workspaces.edit.unchanged") : null}
+      blocked={Object.keys(changes).length === 0 ? t("workspaces.edit.unchanged") : budgetBlockedBy(budget)}
       actions={
         <RehearseButton change={personChange(workspace.slug, before.email, changes)} workspace={workspace.slug} />
       }
@@ -52,7 +53,7 @@ export function MemberDrawer({ workspace, member, onClose }: MemberDrawerProps) 
         {t("workspaces.member.limitHelp")}
       </Text>
       <LimitsForm value={limits} onChange={setLimits} wider={workspace.limits} />
-      <BudgetForm value={budget} onChange={setBudget} />
+      <FullBudgetForm value={budget} onChange={setBudget} />
     </FormDrawer>
   );
 }

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { FormDrawer, wrongField } from "../../../components/form-drawer.tsx";
 import { t } from "../../../language/areas/workspaces.ts";
+import { budgetBlockedBy } from "../../limits/budget-increase.ts";
 import { type Bounds, BoundsFields } from "../bounds-fields.tsx";
 import { slugFault, slugOf } from "../slug-of.ts";
 import { afterWorkspaceChange } from "../workspace-routes.ts";
@@ -52,7 +53,9 @@ export function CreateWorkspace({ onClose, onMade }: CreateWorkspaceProps) {
           ? t("workspaces.fields.nameMissing")
           : slug === ""
             ? t("workspaces.fields.slugMissing")
-            : slugWrong && t("workspaces.fields.needsAttention")
+            : slugWrong === null
+              ? budgetBlockedBy(bounds.budget)
+              : t("workspaces.fields.needsAttention")
       }
     >
       <TextInput
