@@ -147,6 +147,27 @@ export function configFileSuite(name: string, make: StoreFixtureFactory): void {
       expect((await config.write(whole))?.result).toBe("unchanged");
     });
 
+    test("refuses a budget if its fallback model does not exist", async () => {
+      await using fixture = await make();
+      await using config = await followFile(fixture, { configPrune: false });
+      const withBudgets = (fallback: string) => {
+        const over = `{ usd: 5, period: month, over: { fallback: ${fallback} } }`;
+        return whole
+          .replaceAll(/budget: \{[^}]*\}/g, `budget: ${over}`)
+          .replace("{ name: default }", `{ name: default, budget: ${over} }`)
+          .replace("name: later,", `name: later, budget: ${over},`);
+      };
+      const places = ["workspaces[0]", "workspaces[0].groups[0]", "workspaces[0].keys[1]", "users[1].workspaces[0]"];
+      let text = withBudgets("none");
+      for (const place of places) {
+        const refused = await config.write(text);
+        expect(refused?.result).toBe("refused");
+        expect(refused?.detail).toContain(`${place}.budget.over.fallback: there is no model "none"`);
+        text = text.replace("fallback: none", "fallback: gpt-5");
+      }
+      expect((await config.write(withBudgets("gpt-5-mini")))?.result).toBe("applied");
+    });
+
     test("warns at each reading about a valid setting that cannot work", async () => {
       await using fixture = await make();
       await using config = await followFile(fixture, { configPrune: true });

@@ -81,6 +81,29 @@ test("refuses what does not exist, belongs to another workspace or contradicts i
   expect((await refused({ match: { keys: [] } }))[0]).toBe(400);
 });
 
+test("the budget of a workspace, group, key or person needs a fallback model that exists", async () => {
+  await using fixture = await openPolicies();
+  const { call, users } = fixture;
+  const missing = { budget: { ...budget, over: { fallback: "none" } } } as const;
+  const param = "budget.over.fallback";
+  const refused = async (answer: ReturnType<typeof call>) => {
+    const { status, body } = await answer;
+    return [status, body.error?.param ?? body.param, body.error?.message ?? body.message];
+  };
+  const message = '`budget.over.fallback`: there is no model "none".';
+  const key = (await call("admin", "keys.create", { params, body: { name: "ci", budget } })).body.key.id;
+  const answers = [
+    call("administrator", "workspaces.create", { body: { slug: "fresh", ...missing } as never }),
+    call("administrator", "workspaces.update", { params, body: missing }),
+    call("admin", "groups.create", { params, body: { name: "fresh", ...missing } }),
+    call("admin", "groups.update", { params: { ...params, group: "default" }, body: missing }),
+    call("admin", "keys.create", { params, body: { name: "fresh", ...missing } }),
+    call("admin", "keys.update", { params: { ...params, key }, body: missing }),
+    call("admin", "members.update", { params: { ...params, user: users.member.id }, body: missing }),
+  ];
+  for (const answer of answers) expect(await refused(answer)).toEqual([400, param, message]);
+});
+
 test("a change is audited, and a null removes the increase, the time zone and the split", async () => {
   await using fixture = await openPolicies();
   const { call } = fixture;

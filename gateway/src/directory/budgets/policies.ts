@@ -9,9 +9,10 @@ import {
   refuseProblems,
   refuseSuspended,
 } from "../refusals.ts";
-import { findRow, findRows, not } from "../rows.ts";
+import { findRow, findRows } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 import { workspaceOf } from "../workspaces/workspace-rows.ts";
+import { fallbackProblems } from "./fallback-models.ts";
 import {
   changedPolicy,
   namedMembers,
@@ -98,11 +99,7 @@ export async function policyProblems(
   if (workspaceId !== null && match.workspaces !== undefined) {
     found.push({ path: ["match", "workspaces"], message: "can only be set for budgets of the installation" });
   }
-  if (typeof over === "object") {
-    const model = await findRow(connection, "models", { name: over.fallback, managed_by: not("suspended") });
-    const message = `there is no model "${over.fallback}"`;
-    if (model === undefined) found.push({ path: ["over", "fallback"], message });
-  }
+  found.push(...(await fallbackProblems(connection, { over })));
   // A disabled policy may keep what was deleted meanwhile.
   if (enabled === false) return found;
   const home = workspaceId === null ? {} : { workspace_id: workspaceId };

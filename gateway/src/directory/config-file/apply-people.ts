@@ -2,6 +2,7 @@ import type { ConfigFile, TokenConfig, UserConfig } from "@sluice/contract/confi
 import type { Conflict } from "@sluice/contract/words";
 import { declaredTokenName, Failure, type Grant, nameFromEmail } from "#core/index.ts";
 import { type Connection, hashPassword, namedKeys, sameRow, updateRow } from "#storage/tables.ts";
+import { budgetProblems } from "../budgets/fallback-models.ts";
 import { keyObject } from "../keys/key-rules.ts";
 import { type DisabledKey, type FilePeople, readFilePeople, writeFilePeople } from "../people/file-people.ts";
 import { canManageKeys } from "../people/key-owners.ts";
@@ -13,7 +14,7 @@ import { setPersonLimits } from "../people/person-limits.ts";
 import { insertToken, recordToken, removeToken } from "../people/tokens.ts";
 import { changeUser } from "../people/users.ts";
 import { applyOidc } from "../providers/oidc-accounts.ts";
-import { ConfigConflict } from "../refusals.ts";
+import { ConfigConflict, conflictsAt, refuseConflicts } from "../refusals.ts";
 import { deleteRightRows } from "../rights/right-rows.ts";
 import { findRow, not } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
@@ -84,6 +85,8 @@ async function applyUsers(
       for (const [position, { workspace, role, limits = {}, budget = null }] of (user.workspaces ?? []).entries()) {
         const workspaceId = await workspaceIdOf(context, workspace, [...path, "workspaces", position, "workspace"]);
         await upsertMember(context, { workspaceId, userId: id, role, sessionToKeep: null });
+        const place = [...path, "workspaces", position];
+        refuseConflicts(conflictsAt(place, await budgetProblems(transaction, budget)));
         await setPersonLimits(context, workspaceId, id, { limits, budget });
       }
     });

@@ -1,4 +1,4 @@
-import type { KeyConfig, WorkspaceConfig } from "@sluice/contract/config-file";
+import type { BudgetConfig, KeyConfig, WorkspaceConfig } from "@sluice/contract/config-file";
 import { type Conflict, defaultGroupName } from "@sluice/contract/words";
 import { Secret } from "#core/index.ts";
 import {
@@ -11,6 +11,7 @@ import {
   suspendRows,
   updateRow,
 } from "#storage/tables.ts";
+import { budgetProblems } from "../budgets/fallback-models.ts";
 import { keyCountProblems, keyObject, keyRowDefaults, nameOfRevoked, secretProblems } from "../keys/key-rules.ts";
 import { conflictsAt, type Problem, refuseConflicts } from "../refusals.ts";
 import { applyRows, findRow, findRows, not, setColumns, suspendOrRelease } from "../rows.ts";
@@ -88,13 +89,17 @@ function declaredIn<Kind extends "groups" | "keys">(
 
 async function refuseGrants(
   connection: Connection,
-  declared: readonly Declared<{ readonly pass_through?: string[] | undefined }>[],
+  declared: readonly Declared<{
+    readonly pass_through?: string[] | undefined;
+    readonly budget?: BudgetConfig | undefined;
+  }>[],
   before: ReadonlyMap<string, { readonly pass_through: string }>,
 ): Promise<void> {
   const found: Conflict[] = [];
   for (const { config, name, path } of declared) {
     const granted = patternsOf(before.get(name)?.pass_through ?? "[]");
     found.push(...conflictsAt(path, await grantProblems(connection, config.pass_through, granted)));
+    found.push(...conflictsAt(path, await budgetProblems(connection, config.budget)));
   }
   refuseConflicts(found);
 }

@@ -11,6 +11,7 @@ import {
   type Row,
   updateRow,
 } from "#storage/tables.ts";
+import { budgetProblems } from "../budgets/fallback-models.ts";
 import { mayOwnKeys } from "../people/key-owners.ts";
 import { refuseProblems, refuseSuspended } from "../refusals.ts";
 import { deleteRows, findRow, findRows } from "../rows.ts";
@@ -272,6 +273,7 @@ async function checkedWanted(
 ): Promise<Wanted> {
   const { name, group = defaultGroupName, models = null, limits = {}, budget = null, expires_at = null } = wanted;
   refuseProblems(keyProblems({ name, expires_at }, { now: at, before: null }));
+  refuseProblems(await budgetProblems(transaction, budget));
   const { id } = await groupOf(transaction, workspaceId, group);
   return { name, group: id, models, limits, budget, expires_at };
 }

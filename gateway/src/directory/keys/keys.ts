@@ -19,6 +19,7 @@ import {
   scopeColumns,
   updateRow,
 } from "#storage/tables.ts";
+import { budgetProblems } from "../budgets/fallback-models.ts";
 import { canManageKeys, checkKeyOwner, mayOwnKeys, ownerOfNewKey } from "../people/key-owners.ts";
 import { refuseFileDeclared, refuseFileOwned, refuseProblems, refuseSuspended } from "../refusals.ts";
 import { findRow, setColumns } from "../rows.ts";
@@ -194,6 +195,7 @@ export async function addKey(context: ControlWrite, workspaceId: string, wanted:
   refuseSuspended(workspace, `workspace ${workspace.slug}`);
   refuseProblems(rules.keyProblems(wanted, { now: at, before: null }));
   refuseProblems(await grantProblems(transaction, wanted.pass_through));
+  refuseProblems(await budgetProblems(transaction, wanted.budget));
   const { createdBy, approved = false } = wanted;
   const mayCreate = approved ? mayOwnKeys : canManageKeys;
   if (createdBy !== null && !(await mayCreate(transaction, workspaceId, createdBy))) {
@@ -257,6 +259,7 @@ async function changeKey(
 async function changedRow({ transaction, at }: ControlWrite, row: KeyRow, change: rules.KeyChange): Promise<KeyRow> {
   refuseProblems(rules.keyProblems(change, { now: at, before: row }));
   refuseProblems(await grantProblems(transaction, change.pass_through, patternsOf(row.pass_through)));
+  refuseProblems(await budgetProblems(transaction, change.budget, row));
   if (change.name !== undefined && change.name !== row.name) {
     const workspace = await workspaceOf(transaction, row.workspace_id);
     if ((await rules.findKeyByName(transaction, workspace.id, change.name)) !== null)

@@ -11,6 +11,8 @@ import {
   type ScopeColumns,
   scopeColumns,
 } from "#storage/tables.ts";
+import { budgetProblems } from "../budgets/fallback-models.ts";
+import { refuseProblems } from "../refusals.ts";
 import { deleteRows, findRow, putRow } from "../rows.ts";
 import type { Directory } from "../store.ts";
 import { slugOf, userRow } from "./people-rows.ts";
@@ -31,6 +33,7 @@ export async function setPersonLimits(
   change: PersonLimitChange,
 ): Promise<void> {
   const before = await limitColumns(transaction, workspaceId, userId);
+  refuseProblems(await budgetProblems(transaction, change.budget, before));
   const after = changedScope(before, change);
   if (after.limits === before.limits && after.budget === before.budget) return;
   const { email } = await userRow(transaction, userId);

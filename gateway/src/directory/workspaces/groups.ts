@@ -1,6 +1,7 @@
 import type { ConsoleGroup } from "@sluice/contract/console";
 import { bounds, Failure } from "#core/index.ts";
 import { type Connection, insertRows, patternsOf, removeRows, updateRow } from "#storage/tables.ts";
+import { budgetProblems } from "../budgets/fallback-models.ts";
 import { leaveBudgetPolicies } from "../budgets/policies.ts";
 import { leaveGuardrails } from "../guardrails/guardrails.ts";
 import {
@@ -47,6 +48,7 @@ export async function addGroup(
   const workspace = await scopes.workspaceOf(transaction, workspaceId);
   refuseSuspended(workspace, `workspace ${workspace.slug}`);
   refuseProblems(await scopes.grantProblems(transaction, wanted.pass_through));
+  refuseProblems(await budgetProblems(transaction, wanted.budget));
   const group = scopes.groupRow(context, wanted, workspaceId);
   await refuseTakenName(transaction, group);
   await insertRows(context, scopes.groupObject(workspace.slug), [group]);
@@ -65,6 +67,7 @@ export async function updateGroup(
   const before = await scopes.groupOf(transaction, workspaceId, idOrName);
   refuseFileOwned(before, `group ${before.name}`);
   refuseProblems(await scopes.grantProblems(transaction, change.pass_through, patternsOf(before.pass_through)));
+  refuseProblems(await budgetProblems(transaction, change.budget, before));
   const after: scopes.GroupRow = {
     ...before,
     name: change.name ?? before.name,

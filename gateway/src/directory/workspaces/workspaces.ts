@@ -10,6 +10,7 @@ import {
   sortedPage,
   updateRow,
 } from "#storage/tables.ts";
+import { budgetProblems } from "../budgets/fallback-models.ts";
 import { leaveBudgetPolicies } from "../budgets/policies.ts";
 import { leaveGuardrails } from "../guardrails/guardrails.ts";
 import { type Problem, refuseExisting, refuseFileDeclared, refuseFileOwned, refuseProblems } from "../refusals.ts";
@@ -81,6 +82,7 @@ export async function addWorkspace(context: ControlWrite, wanted: NewWorkspace):
   if (!slugPattern.test(wanted.slug)) refuseProblems([{ path: ["slug"], message: slugRule }]);
   const { transaction } = context;
   refuseProblems(await scopes.grantProblems(transaction, wanted.pass_through));
+  refuseProblems(await budgetProblems(transaction, wanted.budget));
   const workspace = scopes.workspaceRow(context, wanted);
   const group = scopes.groupRow(context, { name: defaultGroupName }, workspace.id);
   const { slug } = workspace;
@@ -100,6 +102,7 @@ export async function updateWorkspace(
   const before = await scopes.workspaceOf(transaction, id);
   refuseFileOwned(before, `workspace ${before.slug}`);
   refuseProblems(await scopes.grantProblems(transaction, change.pass_through, patternsOf(before.pass_through)));
+  refuseProblems(await budgetProblems(transaction, change.budget, before));
   const after: scopes.WorkspaceRow = {
     ...before,
     name: change.name ?? before.name,
