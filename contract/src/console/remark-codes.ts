@@ -164,6 +164,7 @@ export const remarkCodes = {
   attention: {
     budget_exhausted: ["name", "used", "limit", "period"],
     budget_refusing: ["name", "used", "limit", "period"],
+    budget_falls_back: ["name", "used", "limit", "period", "model"],
     budget_near: ["name", "percent", "used", "limit", "period"],
     error_spike: ["name", "failed", "requests", "percent", "usual_percent"],
     error_spike_others: ["failed", "requests", "percent", "usual_percent"],

@@ -1,10 +1,18 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AttentionItem } from "@sluice/contract";
+import type { AttentionItem, BodyInput } from "@sluice/contract";
 import { type AlertLog, type AlertSettings, createAlertLog, createAlertSettings } from "#alerts/index.ts";
 import { createMemoryCounter } from "#coordination/index.ts";
-import { Failure, type LedgerEntry, type LimitScope, type Principal, usdToNano } from "#core/index.ts";
+import {
+  type BudgetPolicy,
+  Failure,
+  type LedgerEntry,
+  type LimitScope,
+  type Principal,
+  policyScope,
+  usdToNano,
+} from "#core/index.ts";
 import { Admission } from "#limits/index.ts";
 import { Router } from "#routing/index.ts";
 import { createReportStore } from "#storage/index.ts";
@@ -169,6 +177,70 @@ test("shows members only their own budgets and keys, and admins everyone's", asy
     "theirs",
   ]);
   expect((await fixture.list("member"))[0]?.subject).toMatchObject({ kind: "person", id: member.id });
+});
+
+test("lists policies that are near their end, used up or on their fallback, to admins and administrators", async () => {
+  await using fixture = await openAttention();
+  const policy = async (who: Who, params: { readonly workspace: string }, body: object) => {
+    const answer = await fixture.call(who, "budgets.create", {
+      params,
+      body: { usd: 10, period: "month", ...body } as BodyInput<"budgets.create">,
+    });
+    expect(answer.status).toBe(201);
+    const stored = fixture.configSnapshot().budgetPolicies.find(({ id }) => id === answer.body.id) as BudgetPolicy;
+    return policyScope({ policy: stored, value: null });
+  };
+  const near = await policy("admin", acme, { name: "near" });
+  // A budget of nothing is used up from the start.
+  await policy("admin", acme, { name: "full", usd: 0 });
+  await policy("admin", acme, { name: "shadow", usd: 0, enforce: false });
+  await policy("administrator", all, { name: "shared", usd: 0 });
+  await policy("administrator", all, { name: "elsewhere", usd: 0, match: { workspaces: [fixture.other.id] } });
+  await fixture.admission.hold({ scopes: [near] } as unknown as Principal, usdToNano(8.5), true);
+  const found = async (who: Who, params = acme) =>
+    (await fixture.list(who, params)).map(({ severity, finding, subject, workspace }) => [
+      ...[severity, finding.code, subject.kind, subject.name, workspace?.slug ?? null],
+    ]);
+  const own = [
+    ["critical", "budget_exhausted", "policy", "full", "acme"],
+    ["warning", "budget_near", "policy", "near", "acme"],
+  ];
+  const installed = ["critical", "budget_exhausted", "policy", "shared", null];
+  expect(await found("admin")).toEqual(own);
+  expect((await found("administrator")).toSorted()).toEqual([...own, installed].toSorted());
+  expect((await found("administrator", all)).map(([, , , name]) => name).toSorted()).toEqual([
+    ...["elsewhere", "full", "near", "shared"],
+  ]);
+  expect(await found("member")).toEqual([]);
+  expect(await found("viewer")).toEqual([]);
+});
+
+test("a used-up budget with a fallback model is a warning that names the model", async () => {
+  await using fixture = await openAttention();
+  const provider = { id: "main", kind: "openai-compatible", base_url: "https://models.example/v1" };
+  const model = { name: "small", deployments: [{ provider: "main" }], price: { input: 1, output: 2 } };
+  expect((await fixture.call("administrator", "providers.create", { body: provider })).status).toBe(201);
+  expect((await fixture.call("administrator", "models.create", { body: model })).status).toBe(201);
+  const budget = { usd: 0, period: "month", over: { fallback: "small" } } as const;
+  const made = await fixture.call("admin", "keys.create", { params: acme, body: { name: "ci", budget } });
+  expect(made.status).toBe(201);
+  expect(
+    (await fixture.call("admin", "budgets.create", { params: acme, body: { name: "all", ...budget } })).status,
+  ).toBe(201);
+  const sentence = (name: string) =>
+    `${name} has used 0 of 0 USD (month). Calls that do not fit run with small instead.`;
+  expect((await fixture.list("admin")).map(({ severity, text }) => [severity, text])).toEqual([
+    ["warning", sentence("acme/ci")],
+    ["warning", sentence("all")],
+  ]);
+  // A budget keeps the fallback that it has, but takes no other that does not exist.
+  expect((await fixture.call("administrator", "models.remove", { params: { model: "small" } })).status).toBe(200);
+  const change = (over: object) => {
+    const body = { budget: { ...budget, usd: 5, ...over } };
+    return fixture.call("admin", "keys.update", { params: { ...acme, key: made.body.key.id }, body });
+  };
+  expect((await change({})).status).toBe(200);
+  expect((await change({ over: { fallback: "smaller" } })).status).toBe(400);
 });
 
 test("lists keys and admin tokens that expire within a week, critical on the last day", async () => {

@@ -43,7 +43,10 @@ function Findings({ answer: { data, checked } }: { readonly answer: AnswerOf<"at
     <Section flush title={t("attention.title")}>
       <ul className="plain-list attention-list">
         {data.map((item) => (
-          <Finding key={`${item.finding.code} ${item.subject.kind} ${item.subject.id}`} item={item} />
+          <Finding
+            key={`${item.finding.code} ${item.subject.kind} ${item.subject.id} ${item.subject.name}`}
+            item={item}
+          />
         ))}
       </ul>
     </Section>

@@ -16,7 +16,11 @@ export function fixOf({ finding, subject, workspace, alerts: [alert] }: Attentio
   switch (finding.code) {
     case "budget_exhausted":
     case "budget_refusing":
+    case "budget_falls_back":
     case "budget_near": {
+      if (subject.kind === "policy") {
+        return { verb: t("attention.fix.policy"), link: { to: "/limits", search: { ...here, budget: subject.id } } };
+      }
       const scope = limitedObjects.find((each) => each === subject.kind);
       if (scope === undefined || workspace === null) return null;
       const budget = { scope, scope_id: subject.id, kind: "budget" } as const;

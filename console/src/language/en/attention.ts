@@ -28,6 +28,8 @@ export const attention = {
       "{name} has used {used} of its {limit} {period, select, hour {hourly } day {daily } week {weekly } month {monthly } other {}}budget. Its calls are refused.",
     budget_refusing:
       "{name} has used {used} of its {limit} {period, select, hour {hourly } day {daily } week {weekly } month {monthly } other {}}budget. Calls that may cost more than the rest are refused.",
+    budget_falls_back:
+      "{name} has used {used} of its {limit} {period, select, hour {hourly } day {daily } week {weekly } month {monthly } other {}}budget. Calls that do not fit run with {model} instead.",
     budget_near:
       "{name} has used {used} ({percent}%) of its {limit} {period, select, hour {hourly } day {daily } week {weekly } month {monthly } other {}}budget.",
     error_spike:
@@ -63,6 +65,7 @@ export const attention = {
   fix: {
     cause: "Open cause",
     limit: "Change limit",
+    policy: "Open policy",
     requests: "View requests",
     provider: "Open provider",
     key: "Open key",

@@ -31,6 +31,8 @@ export const attention: Translation<typeof english> = {
       "{name} 的{period, select, hour {每小时} day {每日} week {每周} month {每月} other {}}预算 {limit} 已用 {used}，其调用会被拒绝。",
     budget_refusing:
       "{name} 的{period, select, hour {每小时} day {每日} week {每周} month {每月} other {}}预算 {limit} 已用 {used}，可能超出余额的调用会被拒绝。",
+    budget_falls_back:
+      "{name} 的{period, select, hour {每小时} day {每日} week {每周} month {每月} other {}}预算 {limit} 已用 {used}，超出的调用改用 {model}。",
     budget_near:
       "{name} 的{period, select, hour {每小时} day {每日} week {每周} month {每月} other {}}预算 {limit} 已用 {used}（{percent}%）。",
     error_spike:
@@ -62,6 +64,7 @@ export const attention: Translation<typeof english> = {
   fix: {
     cause: "查看原因",
     limit: "修改限额",
+    policy: "打开预算策略",
     requests: "查看请求",
     provider: "打开提供商",
     key: "打开密钥",

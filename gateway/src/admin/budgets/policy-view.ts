@@ -69,6 +69,25 @@ function usagesOf({ admission }: Pick<Sources, "admission">, policy: BudgetPolic
   return admission.limitUsages(values.map((value) => policyScope({ policy, value })));
 }
 
+/** The usage of a policy: as a whole, or of the values that spent the most. `name`: of the policy and the value. */
+export async function policyUsages(
+  sources: Sources,
+  policy: BudgetPolicy,
+  isListed: (usage: ScopeLimitUsage) => boolean,
+): Promise<readonly { readonly usage: ScopeLimitUsage; readonly name: string }[]> {
+  const { name, splitBy } = policy;
+  const values = splitBy === null ? [null] : await valuesOf(sources, policy);
+  const usages = await usagesOf(sources, policy, values);
+  const listed = [];
+  for (const [index, usage] of usages.entries()) {
+    if (!isListed(usage)) continue;
+    const value = values[index] ?? null;
+    const label = value === null ? name : `${name} (${splitBy} ${await labelOf(sources, policy, value)})`;
+    listed.push({ usage, name: label });
+  }
+  return listed;
+}
+
 async function valuesOf({ reports, clock }: Pick<Sources, "reports" | "clock">, policy: BudgetPolicy) {
   const from = windowStart(policy.budget, clock.now());
   const found = await reports.policyValues({ policy, value: null }, from - (from % 3_600_000), policyValuesMax);
