@@ -98,6 +98,41 @@ describe.skipIf(noBrowser !== null)("limits, budgets and model access in the con
     expect(await owner()).toBe(null);
   });
 
+  test("an admin sets the fallback model and a temporary increase of a key's budget, and removes both", async () => {
+    const params = { workspace: "acme" };
+    const budget = { usd: 10, period: "month" } as const;
+    const { key } = await ada.call("keys.create", { params, body: { name: "extended", budget } });
+    const stored = async () => (await ada.call("keys.show", { params: { ...params, key: key.id } })).budget;
+    await open(`/console/keys/${key.id}?workspace=acme`);
+    const edit = page.getByRole("button", { name: "Edit key" });
+    const form = page.getByRole("dialog");
+    const save = form.getByRole("button", { name: "Save key" });
+    const fallback = form.getByRole("combobox", { name: "Over budget" });
+    await edit.click();
+    await fallback.click();
+    await page.getByRole("option", { name: modelNames[3] ?? "" }).click();
+    await form.getByLabel("Amount in addition").fill("5");
+    await form.getByText("Enter the amount of the increase, when it ends, and its reason.").waitFor();
+    expect(await save.isDisabled()).toBe(true);
+    await form.getByLabel("Ends", { exact: true }).fill("2099-01-01T12:00");
+    await form.getByLabel("Reason", { exact: true }).fill("launch");
+    await save.click();
+    await form.waitFor({ state: "detached" });
+    expect(await stored()).toMatchObject({
+      ...budget,
+      over: { fallback: modelNames[3] },
+      increase: { usd: 5, reason: "launch" },
+    });
+    await edit.click();
+    await fallback.click();
+    await page.getByRole("option", { name: "Refuse", exact: true }).click();
+    await form.getByLabel("Amount in addition").fill("");
+    await save.click();
+    await form.waitFor({ state: "detached" });
+    const { over, increase } = (await stored()) ?? {};
+    expect([over, increase]).toEqual([undefined, undefined]);
+  });
+
   test("an invalid field shows its error once, and the form is not sent", async () => {
     await open("/console/keys?workspace=acme&create=1");
     const form = page.getByRole("dialog");
