@@ -119,10 +119,11 @@ function PolicyActions({ policy, onOpen }: { readonly policy: ConsoleBudgetPolic
   const { id, name, managed_by: owner } = policy;
   const remove = useAct("budgets.remove", { invalidates: ["budgets.list"], done: t("limits.policy.removed") });
   const params = { workspace: policy.workspace?.slug ?? everyWorkspace, budget: id };
+  const verb = owner === "console" ? t("limits.policy.edit") : t("limits.policy.view");
   return (
     <Group gap={4} justify="flex-end" wrap="nowrap">
-      <Button variant="default" size="compact-xs" aria-label={t("limits.policy.editOf", { name })} onClick={onOpen}>
-        {owner === "console" ? t("limits.policy.edit") : t("limits.policy.view")}
+      <Button variant="default" size="compact-xs" aria-label={`${verb}: ${name}`} onClick={onOpen}>
+        {verb}
       </Button>
       {owner !== "file" && (
         <ConfirmButton
