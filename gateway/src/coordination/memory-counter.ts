@@ -24,7 +24,7 @@ interface MemoryCounterOptions {
   readonly observer?: Pick<Observer, "log">;
   /** For a replay: budgets are never evicted, and what was counted stays when they are read, because readings do not include it. */
   readonly keepsBudgets?: boolean;
-  /** Up to so many tallies, idle ones are kept, because creating them again takes longer. Default 0. */
+  /** Idle tallies to keep at most, because creating them again takes longer. Default 0. */
   readonly idleMax?: number;
 }
 

@@ -27,7 +27,7 @@ await onPostgres("two gateways and a vendor's bill", () => {
     };
     const gateways: StartedGateway[] = [];
     for (let n = 0; n < 2; n++) gateways.push(await startGateway({ clock, environment, providers }));
-    // Both look for due bills a minute after their start.
+    // Both check for due bills a minute after their start.
     clock.move(61_000);
     const rows = () => gateways[0]?.control.database.kysely.selectFrom("bill_readings").selectAll().execute();
     await until(async () => (await rows())?.length === 1);

@@ -107,7 +107,7 @@ export class Callers {
     this.#byKey.set(key.id, { principal, isDeleted: false, deniedBy: this.#denials(grants, grantsBefore) });
   }
 
-  /** Keys without grants of their own share those of their group, and what was found for a model. */
+  /** Keys without separate grants share the grants of their group, and the models found with them. */
   #denials(after: Grants, before: Grants): Caller["deniedBy"] {
     const isShared = after.key.models === null && before.key.models === null;
     const found = isShared ? this.#denialsOfGroups.get(after.group.id) : undefined;
