@@ -38,7 +38,7 @@ export interface RehearsalProgress {
 /** Replayed before the period, so that rates and running calls are right when it begins. Spending is read up to a whole hour. */
 const warmUpMs = 600_000;
 const pageEntries = 4_000;
-/** Limits are often unused for a minute. To create their windows again took a third of the time. */
+/** Limits are often unused for a minute. To create their windows again took a fifth of the time. */
 const idleCountersMax = 20_000;
 
 /** One rehearsal, read and replayed page by page. */
