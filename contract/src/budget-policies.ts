@@ -1,10 +1,12 @@
 import { z } from "zod";
 import { policyNamesMax, policySplits } from "./budget-windows.ts";
 import { budgetFields, checkWindow, type increaseSchema, type overSchema } from "./config-limits.ts";
-import { slugPattern, slugRule } from "./names.ts";
+import { linePattern, lineRule, slugPattern, slugRule } from "./names.ts";
 
 const slug = z.string().regex(slugPattern, slugRule);
 const names = z.array(z.string().min(1).max(512)).min(1).max(policyNamesMax);
+const tagName = z.string().min(1).max(64).regex(linePattern, lineRule);
+const tagValue = z.string().max(256).regex(linePattern, lineRule);
 
 export const policySplitSchema = z
   .union([z.enum(policySplits), z.string().regex(/^tag:.{1,64}$/, "`tag:` and the name of a tag")])
@@ -15,7 +17,7 @@ export const policyMatchFields = {
   models: names.optional().describe("Model names, or patterns with *."),
   providers: names.optional().describe("Names of providers. If their budget is used up, calls go to other providers."),
   tags: z
-    .record(z.string().min(1).max(64), z.union([z.string().max(256), z.array(z.string().max(256)).min(1).max(100)]))
+    .record(tagName, z.union([tagValue, z.array(tagValue).min(1).max(100)]))
     .optional()
     .describe("Values of tags. A list: any of them. All tags must fit."),
 } as const;

@@ -32,7 +32,8 @@ export class SecretReferences {
   #uses: ReadonlyMap<string, readonly { readonly id: string }[]> = new Map();
   #onChange: () => void = () => {};
   #fault: LastingFault | null = null;
-  #stop: () => void = () => {};
+  /** null: no check is scheduled. */
+  #stop: (() => void) | null = null;
   #isClosed = false;
   /** The number of `resolve` that wait, and will see every change. */
   #waiting = 0;
@@ -51,6 +52,7 @@ export class SecretReferences {
     this.#uses = Map.groupBy(uses, ({ reference }) => reference);
     for (const reference of this.#states.keys()) if (!this.#uses.has(reference)) this.#states.delete(reference);
     if (uses.length === 0) return snapshot;
+    this.#schedule();
     const fresh = [...this.#uses.keys()].filter((reference) => !this.#states.has(reference));
     this.#waiting++;
     await within(this.#clock, waitMs, Promise.all(fresh.map((reference) => this.#read(reference))), () => []);
@@ -71,13 +73,7 @@ export class SecretReferences {
     const fault = "failed to read secret references; keeping their last values";
     const over = "secret references read after failures";
     this.#fault = new LastingFault({ clock: this.#clock, observer, level: "error", fault, over });
-    const tick = (): void => {
-      this.#stop = this.#clock.after(checkMs, () => {
-        for (const [reference, state] of this.#states) if (this.#isDue(state)) void this.#read(reference);
-        tick();
-      });
-    };
-    tick();
+    this.#schedule();
   }
 
   /** The upstream refused an account's secret: reads its references again, unless that was seconds ago. */
@@ -97,7 +93,17 @@ export class SecretReferences {
 
   close(): void {
     this.#isClosed = true;
-    this.#stop();
+    this.#stop?.();
+  }
+
+  /** Checks the references on a schedule, as long as there are any. */
+  #schedule(): void {
+    if (this.#stop !== null || this.#fault === null || this.#isClosed || this.#uses.size === 0) return;
+    this.#stop = this.#clock.after(checkMs, () => {
+      this.#stop = null;
+      for (const [reference, state] of this.#states) if (this.#isDue(state)) void this.#read(reference);
+      this.#schedule();
+    });
   }
 
   #isDue({ problem, triedMs, pending }: ReadState): boolean {

@@ -30,6 +30,7 @@ test("a first call with an access token reads two rows, later calls none; the ca
   const configSnapshot = {
     workspaces: new Map([[workspace.id, workspace]]),
     groups: new Map([[group.id, group]]),
+    budgetPolicies: [],
   } as unknown as ConfigSnapshot;
   const authenticator = new Authenticator({
     vault,

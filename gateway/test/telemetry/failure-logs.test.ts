@@ -149,7 +149,7 @@ describe("a request's log line", () => {
       return line["path"];
     };
     expect(await pathOf("/v1/v1/chat/completions?key=abc")).toBe("/v1/v1/chat/completions");
-    expect(await pathOf("/chat/completions")).toBe("/chat/completions");
+    expect(await pathOf("/messages")).toBe("/messages");
     expect(await pathOf(`/v1/x/sk-0123456789/${"a".repeat(60)}/b`)).toBe("/v1/x/sk-[redacted]/aaaaaaaa…/b");
   });
 
