@@ -47,13 +47,14 @@ export const billClassOf: { readonly [Class in UsageClassName]: BillClass | null
 
 /** The class that a vendor's text names: `gpt-6-astra, input_tokens`, `cache-read-input-token-count`, `output`. */
 export function classNamed(text: string): BillClass {
-  const words = text.toLowerCase().replace(/\b(?:un|non[-_ ]?)cached/g, "");
-  const exact = billClasses.find((name) => name === words.trim());
+  const name = text.toLowerCase().trim();
+  const exact = billClasses.find((each) => each === name);
   if (exact !== undefined) return exact;
+  const words = name.replaceAll("_", " ").replace(/\b(?:un|non[- ]?)cached/g, "");
   if (/\b(?:credit|refund|discount|promotion)/.test(words)) return "credit";
   if (/cach/.test(words)) return /writ|creat/.test(words) ? "cache_write" : "cache_read";
   if (/search|interpreter|container|session|execution|\btools?\b/.test(words)) return "tools";
-  if (/output|outp\b|completion|\bopt\b/.test(words)) return "output";
+  if (/output|outp\b|completion|reasoning|\bopt\b/.test(words)) return "output";
   if (/input|inp\b|prompt/.test(words)) return "input";
   if (/\brequests?\b/.test(words)) return "requests";
   return "other";

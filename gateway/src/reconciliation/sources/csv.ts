@@ -95,10 +95,11 @@ const focus = {
 export function scaledUnits(text: string | null, unit: string | null): number | null {
   const count = countOf(text);
   if (count === null) return null;
-  const size = /^\s*1?\s*(?:k\b|000)|thousand|1[,_]?000\b/i.test(unit ?? "")
-    ? 1_000
-    : /^\s*1?\s*m\b|million|1[,_]?000[,_]?000\b/i.test(unit ?? "")
-      ? 1_000_000
+  // Millions first, because "1,000,000" begins like "1,000".
+  const size = /^\s*1?\s*m\b|million|1[,_]?000[,_]?000\b/i.test(unit ?? "")
+    ? 1_000_000
+    : /^\s*1?\s*(?:k\b|000)|thousand|1[,_]?000\b/i.test(unit ?? "")
+      ? 1_000
       : 1;
   return Math.round(count * size);
 }

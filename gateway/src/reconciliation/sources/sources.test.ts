@@ -24,6 +24,10 @@ test.each([
 test.each([
   ["uncached_input_tokens", "input"],
   ["non-cached input", "input"],
+  ["input_uncached", "input"],
+  ["input_uncached_tokens", "input"],
+  ["separate_reasoning", "output"],
+  ["charged_requests", "requests"],
   ["cached_input_tokens", "cache_read"],
   ["cache_read_input_tokens", "cache_read"],
   ["cache_creation.ephemeral_5m_input_tokens", "cache_write"],
@@ -211,4 +215,17 @@ test("reads Google's export in USD, with credits as rows", () => {
     ["2026-11-27", "gemini-3.8-flash", "input", 2_000_000, 1_000_000_000, null],
     ["2026-11-27", "gemini-3.8-flash", "credit", null, -500_000_000, null],
   ]);
+});
+
+test.each([
+  ["1000000 Tokens", 2_000_000],
+  ["1,000,000 tokens", 2_000_000],
+  ["1M Tokens", 2_000_000],
+  ["1,000 tokens", 2_000],
+  ["1000 Tokens", 2_000],
+  ["1K", 2_000],
+  ["Tokens", 2],
+])("counts 2 of the pricing unit %s as %p units", (unit, units) => {
+  const table = `ChargePeriodStart,BilledCost,SkuId,PricingQuantity,PricingUnit\n2026-11-28,1,large/input,2,"${unit}"\n`;
+  expect(readBill("focus", table)[0]?.units).toBe(units);
 });
