@@ -101,3 +101,14 @@ test("an adjustment closes the difference of its line", () => {
   const bill = [theirs("input", 100, 100_000), theirs("output", 10, 120_000)];
   expect(compared(bill, [ours(1), adjustment])[1]).toEqual(["output", "matched", 0]);
 });
+
+test("does not offer the price of a tier as the model's price", () => {
+  const priceOf = (served: string | null) =>
+    compareDay({
+      bill: [theirs("input", 100, 100_000), theirs("output", 10, 50_000, { tier: served })],
+      entries: [ours(1, { served })],
+      ...{ before: [], tolerance: 0.005 },
+    }).lines.map(({ causes, vendorPicoUsd }) => [causes[0]?.cause, vendorPicoUsd]);
+  expect(priceOf(null)[1]).toEqual(["wrong_price", 5_000_000]);
+  expect(priceOf("batch")[1]).toEqual(["wrong_price", null]);
+});

@@ -29,7 +29,7 @@ export interface ComparedLine {
   readonly differenceNanoUsd: NanoUsd;
   readonly isMatched: boolean;
   readonly causes: readonly Cause[];
-  /** Pico-USD per unit that the vendor charged, if the price is wrong. */
+  /** Pico-USD per unit that the vendor charged, if the price is wrong and all units have the standard tier. */
   readonly vendorPicoUsd: number | null;
 }
 
@@ -153,7 +153,8 @@ function comparedLine(context: LineContext, own: OurClass | null, their: TheirCl
     ...place(context),
     ...{ ourUnits, ourNanoUsd, adjustedNanoUsd, theirUnits, theirNanoUsd, differenceNanoUsd, isMatched },
     causes: [...unitCauses, ...priceCauses],
-    vendorPicoUsd: isWrongPrice && !isMatched ? picoPerUnit(theirNanoUsd, theirUnits ?? ourUnits) : null,
+    vendorPicoUsd:
+      isWrongPrice && !isMatched && !hasTiers(own, their) ? picoPerUnit(theirNanoUsd, theirUnits ?? ourUnits) : null,
   };
 }
 
@@ -292,6 +293,11 @@ function priceDifference(
 
 /** Larger differences of a price are not due to rounding. */
 const roundingMax = 0.001;
+
+/** Some units have the price of another tier than the standard one, so the mean is not the standard price. */
+function hasTiers(own: OurClass | null, their: TheirClass | null): boolean {
+  return [...(own?.tiers.keys() ?? []), ...(their?.tiers.keys() ?? [])].some((tier) => tier !== "");
+}
 
 /** The vendor served units at another tier than the ledger has. */
 function hasOtherTiers(own: OurClass, their: TheirClass): boolean {
