@@ -1,6 +1,6 @@
 import type { BillClass, BillingKind } from "@sluice/contract/words";
 import type { AuditSource, Clock, Ids } from "#ports/index.ts";
-import type { Database, Row } from "#storage/tables.ts";
+import { type Database, prunedBefore, type Row } from "#storage/tables.ts";
 import type { BillLine } from "./bill.ts";
 import type { ComparedDay, ComparedLine } from "./compare.ts";
 
@@ -106,6 +106,8 @@ export function createBillStore({ database, clock, ids }: { database: Database; 
         })
         .execute();
     },
+    /** Entries that began before this time may have been deleted after their retention. */
+    deletedBefore: (): Promise<number> => prunedBefore(kysely),
     async noteReading(provider: string, problem: string | null): Promise<void> {
       const row = { read_at: clock.now(), problem };
       await kysely

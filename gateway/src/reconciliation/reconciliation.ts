@@ -174,6 +174,8 @@ export class Reconciliation {
     const [from, to] = [days[0], days.at(-1)];
     if (from === undefined || to === undefined) throw invalidRequest("text", "The bill has no rows of this provider.");
     refuseLongTime(dayStart(from), dayStart(to) + dayMs);
+    const problem = await this.#deletedProblem(from);
+    if (problem !== null) throw invalidRequest("text", problem);
     await this.#compareDays(account, bill, days);
     await this.#options.store.noteReading(provider, null);
     return { from, to };
@@ -233,7 +235,10 @@ export class Reconciliation {
 
   async #compareDays(account: BillingAccount, bill: readonly BillLine[], days: readonly string[]): Promise<void> {
     const byDay = Map.groupBy(summed(bill), ({ day }) => day);
+    const deletedBefore = await this.#options.store.deletedBefore();
     for (const day of days) {
+      // Without its entries, all of the day would seem to be missing in the ledger.
+      if (dayStart(day) < deletedBefore) continue;
       const { providerId: provider, kind: source } = account;
       const isStored = (await this.#options.store.day(provider, day)) !== null;
       const lines = byDay.get(day) ?? [];
@@ -245,34 +250,50 @@ export class Reconciliation {
   }
 
   async #compare(account: BillingAccount, day: string, bill: readonly BillLine[]): Promise<ComparedDay> {
-    const { reports, store } = this.#options;
+    const { reports } = this.#options;
     const provider = account.providerId;
     const [from, to] = [dayStart(day), dayStart(day) + dayMs];
     const entries = await reports.billedUsage({ provider, from, to });
     const before = await reports.billedUsage({ provider, from: from - dayMs, to: from });
-    const compared = compareDay({ bill, entries, before, tolerance: toleranceOf(account) });
-    const decisions = await store.decisions(provider, day);
+    return await this.#undecided(provider, day, compareDay({ bill, entries, before, tolerance: toleranceOf(account) }));
+  }
+
+  /** Sums up the differences that no one has explained. */
+  async #undecided(provider: string, day: string, compared: ComparedDay): Promise<ComparedDay> {
+    const decisions = await this.#options.store.decisions(provider, day);
     const open = compared.lines.filter((line) => !line.isMatched && !isExplained(line, decisions));
     return { ...compared, differingNanoUsd: open.reduce((sum, line) => sum + Math.abs(line.differenceNanoUsd), 0) };
   }
 
-  /** Compares a stored bill with the ledger again. */
+  /** null: the ledger has all entries of the day. */
+  async #deletedProblem(day: string): Promise<string | null> {
+    if (dayStart(day) >= (await this.#options.store.deletedBefore())) return null;
+    return `The entries of ${day} were deleted after their retention, so a bill cannot be compared with them.`;
+  }
+
+  /** Compares a stored bill with the ledger again. The comparison of a day with deleted entries stays. */
   async #compareAgain({ provider, day }: Pick<LineName, "provider" | "day">): Promise<BillDay> {
     const account = await this.#account(provider);
     const { store } = this.#options;
     const stored = orNotFound(await store.day(provider, day), "compared day", "day");
-    const compared = { ...stored, ...(await this.#compare(account, day, stored.bill)) };
+    const isDeleted = (await this.#deletedProblem(day)) !== null;
+    const found = isDeleted
+      ? await this.#undecided(provider, day, stored)
+      : await this.#compare(account, day, stored.bill);
+    const compared = { ...stored, ...found };
     await store.putDay(compared);
     return compared;
   }
 
   /**
    * Books the difference of a line as an adjustment, split over all users of the model on that day. Accepting a line again books only what
-   * has changed since. Throws `conflict` if there is no difference, or if the model had no users.
+   * has changed since. Throws `conflict` if there is no difference, if the model had no users, or if entries of the day were deleted.
    */
   async accept(name: LineName, { userId, auditSource }: Acting): Promise<ShownDay> {
     const { store, adjustments } = this.#options;
     const { provider, day, model, usageClass } = name;
+    const problem = await this.#deletedProblem(day);
+    if (problem !== null) throw new Failure("conflict", problem);
     const earlier = (await store.decisions(provider, day)).filter(
       (each) => isOf(each, name) && each.action === "adjusted",
     );

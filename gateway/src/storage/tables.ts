@@ -23,5 +23,6 @@ export * from "./database/scope-columns.ts";
 export { putSystemValue, systemValue } from "./database/system-values.ts";
 export * from "./keys/keys.ts";
 export { ledgerWriter } from "./ledger/ledger-insert.ts";
+export { prunedBefore } from "./ledger/ledger-prune.ts";
 export { hashPassword } from "./vault/password.ts";
 export * from "./vault/sealed-columns.ts";

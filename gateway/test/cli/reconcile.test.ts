@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { createLedgerStore, dataPaths, openDatabase } from "#storage/index.ts";
+import { putSystemValue } from "#storage/tables.ts";
 import { sluice } from "../command-line.ts";
 import { ledgerEntry } from "../conformance/store-fixture.ts";
 import { migratedIn } from "../migrated.ts";
@@ -53,6 +54,12 @@ test("reconcile prints unexplained differences and exits with 1, or with 0 if th
       const refused = await sluice(["reconcile", ...words], dataDir);
       expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining(problem)]);
     }
+    // Without its entries, all of a day would seem to be missing in the ledger.
+    const pruned = openDatabase({ path: dataPaths(dataDir).database });
+    await putSystemValue(pruned.kysely, "ledger.pruned_before", String(at + 1));
+    await pruned.close();
+    const late = await sluice(["reconcile", "up", packed], dataDir);
+    expect([late.status, late.stderr]).toEqual([1, expect.stringContaining("entries of 2026-01-15 were deleted")]);
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }

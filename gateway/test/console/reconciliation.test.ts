@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { BillDayDetail, BillLineRow } from "@sluice/contract";
 import type { BillingRules } from "@sluice/simulator";
 import { createAdjustments } from "#ledger/index.ts";
+import { putSystemValue } from "#storage/tables.ts";
 import { until } from "../../../test/until.ts";
 import { type AgentFixture, startAgentFixture } from "../agents/agent-fixture.ts";
 import { MovedClock } from "../moved-clock.ts";
@@ -263,4 +264,23 @@ test("never shows the key of a billing source", async () => {
   expect([refused.status, refused.body.error.code]).toEqual([502, "upstream_error"]);
   expect(refused.body.error.message).toContain("status 401");
   expect(JSON.stringify(refused.body)).not.toContain(adminKey);
+});
+
+test("books nothing for a day with deleted entries, and keeps its comparison", async () => {
+  const { database } = fixture.gateway.control;
+  const charge = { day: nextDay, item: "gpt-price, output_tokens", usd: 0.07 };
+  fixture.gateway.simulator.simulator.setBilling({ ...rules, charges: [...(rules.charges ?? []), charge] });
+  const readAgain = () => call("POST", "/api/reconciliation/main/read", { from: nextDay, to: nextDay });
+  expect((await readAgain()).status).toBe(200);
+  const before = await show(nextDay);
+  await putSystemValue(database.kysely, "ledger.pruned_before", String(Date.parse(nextDay) + 1));
+  const line = { model: "gpt-price", class: "output" };
+  expect(lineOf(before, line.model, line.class).state).toBe("different");
+  const refused = await call("POST", `/api/reconciliation/main/${nextDay}/accept`, line);
+  expect([refused.status, refused.body.error.message]).toEqual([409, expect.stringContaining("were deleted")]);
+  expect((await readAgain()).status).toBe(200);
+  expect(await show(nextDay)).toEqual(before);
+  const explained = await call("POST", `/api/reconciliation/main/${nextDay}/explain`, { ...line, note: "seen" });
+  expect(lineOf(explained.body, line.model, line.class).state).toBe("explained");
+  expect(explained.body.differing_usd).toBeLessThan(before.differing_usd);
 });
