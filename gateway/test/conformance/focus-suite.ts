@@ -209,6 +209,26 @@ export function focusSuite(name: string, make: StoreFixtureFactory): void {
       expect(checks.map(({ day }) => day)).toContain(january);
     });
 
+    test("has late adjustments that add up to nothing, because each has its own owner", async () => {
+      await using fixture = await make();
+      const { file } = await openLedger(fixture);
+      const day = newYear + 3 * dayMs;
+      await fixture.ledgerStore.insert(randomEntries(8, 10, day));
+      fixture.clock.advance(10 * dayMs);
+      await file(day);
+      const at = day + dayMs / 2;
+      await fixture.ledgerStore.insert([
+        adjustment("charge", { at, keyId: "key_1", costNanoUsd: 500 }),
+        adjustment("return", { at, keyId: "key_2", costNanoUsd: -500 }),
+      ]);
+      const late = of(readFocus(await file(day + dayMs)), day);
+      expect(late.map((row) => [row.x_KeyId, billedNano([row])])).toEqual([
+        ["key_1", 500n],
+        ["key_2", -500n],
+      ]);
+      expect(of(readFocus(await file(day + 2 * dayMs)), day)).toEqual([]);
+    });
+
     test("keeps names as they were, also of keys and workspaces that are renamed or deleted later", async () => {
       await using fixture = await make();
       const { file } = await openLedger(fixture);

@@ -26,7 +26,10 @@ export async function changedDays({ kysely }: Database, pruned: number): Promise
     .execute();
 }
 
-/** Workspaces with a difference between the entries of a closed day and its rows so far. */
+/**
+ * Workspaces with a difference between the entries of a closed day and its rows so far. Adjustments may add up to nothing, so workspaces
+ * that have any are always among them.
+ */
 export async function lateWorkspaces({ kysely }: Database, day: number): Promise<readonly string[]> {
   const booked = await kysely
     .selectFrom("usage_rollups")
@@ -34,6 +37,7 @@ export async function lateWorkspaces({ kysely }: Database, day: number): Promise
       "workspace_id",
       eb.fn.sum<Sum>("attempts").as("attempts"),
       eb.fn.sum<Sum>("cost_nano_usd").as("cost"),
+      eb.fn.max(eb.case().when("endpoint", "=", "adjustment").then(1).else(0).end()).as("adjusted"),
     ])
     .where("hour", ">=", day)
     .where("hour", "<", day + dayMs)
@@ -52,7 +56,7 @@ export async function lateWorkspaces({ kysely }: Database, day: number): Promise
   const sumsOf = ({ attempts, cost }: { readonly attempts: Sum; readonly cost: Sum }) => `${attempts} ${cost}`;
   const before = new Map(written.map((row) => [row.workspace_id, sumsOf(row)]));
   return booked
-    .filter((row) => (before.get(row.workspace_id) ?? "0 0") !== sumsOf(row))
+    .filter((row) => Number(row.adjusted) === 1 || (before.get(row.workspace_id) ?? "0 0") !== sumsOf(row))
     .map(({ workspace_id }) => workspace_id);
 }
 
