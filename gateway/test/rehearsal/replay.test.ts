@@ -76,6 +76,23 @@ test("the attempts of a request are one call, also in the cost", async () => {
   expect(one.requests.map(({ request_id }) => request_id)).toEqual(["req_b"]);
 });
 
+test("money without a call is charged, but no limit counts or refuses it", async () => {
+  await using fixture = await openFixture();
+  const adjusted: Partial<LedgerEntry> = {
+    ...({ endpoint: "adjustment", adjustment: "reconciliation", adjusts: "output", calls: 0 } as const),
+    ...({ usage: noUsage, usageSource: "none", priceVersion: null, costSource: "adjustment" } as const),
+    ...{ requestId: "adj_1", requestedModel: "gone" },
+  };
+  await fixture.insert([
+    fixture.entry("a", 0, { requestId: "req_a" }),
+    fixture.entry("b", 500, { requestId: "req_a", calls: 0, costNanoUsd: 22_000_000 }),
+    fixture.entry("c", 5_000, { ...adjusted, costNanoUsd: 1_000 }),
+    fixture.entry("d", 5_000, { ...adjusted, costNanoUsd: -3_000, tags: { team: "x" } }),
+  ]);
+  const result = await fixture.rehearse(ofKey({ limits: { rpm: 1 }, models: ["large"] }), span);
+  expect(result).toMatchObject({ calls: 1, refused: 0, recorded_nano_usd: "43998000", rehearsed_nano_usd: "43998000" });
+});
+
 test("calls overlap as they did", async () => {
   await using fixture = await openFixture();
   await fixture.insert([

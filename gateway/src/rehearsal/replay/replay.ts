@@ -66,10 +66,11 @@ export class Replay {
       if (entry.at >= countFrom && limitCodes.has(entry.errorCode ?? "")) tally.unknown("refused_then", entry.calls);
       return;
     }
-    const call = entry.retryIndex === 0 ? undefined : this.#open.get(entry.requestId);
+    const isBegin = entry.retryIndex === 0 && entry.calls > 0;
+    const call = isBegin ? undefined : this.#open.get(entry.requestId);
     if (call === undefined) {
       const begun = new PastCall(entry, callers.of(entry), entry.at >= countFrom);
-      this.#open.set(entry.requestId, begun);
+      if (entry.calls > 0) this.#open.set(entry.requestId, begun);
       this.#waiting.push(begun);
     } else if (call.permit === undefined) call.attempts.push(entry);
     else this.#addAttempt(call, entry);
@@ -101,6 +102,10 @@ export class Replay {
   #begin(call: PastCall): Waiting {
     const { tally, rerouting } = this.#options;
     const { first, caller } = call;
+    if (first.calls === 0) {
+      this.#charge(call);
+      return null;
+    }
     tally.began(call);
     if (call.isCounted && caller.isDeleted) tally.unknown("keys_deleted");
     const routing = caller.deniedBy(first.requestedModel) ?? rerouting.of(call);
@@ -110,6 +115,14 @@ export class Replay {
     }
     if (routing !== "recorded") call.route = routing;
     return this.#ask(call);
+  }
+
+  /** Money without a call, such as an adjustment. No limit refuses it. */
+  #charge(call: PastCall): void {
+    const { admission, tally, repricing } = this.#options;
+    const { cost } = repricing.of(call.first);
+    if (cost !== 0) admission.settled(chargeOf(call, call.first, cost));
+    tally.cost(call, call.first, cost);
   }
 
   #ask(call: PastCall): Waiting {

@@ -34,7 +34,7 @@ export interface PastEntry {
   readonly isVendorCost: boolean;
   readonly served: string | null;
   readonly servedModel: string | null;
-  /** Number of refused calls that the entry covers. */
+  /** Number of refused calls that the entry covers; 0: the entry is not a call, such as an adjustment. */
   readonly calls: number;
 }
 
