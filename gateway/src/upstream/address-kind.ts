@@ -12,7 +12,8 @@ const privateRanges: ReadonlySet<string> = new Set(["loopback", "private", "carr
 const embeddingRanges: ReadonlySet<string> = new Set(["ipv4Mapped", "rfc6145", "rfc6052", "6to4", "teredo"]);
 
 /**
- * Where clouds answer with machine credentials, outside the link-local range: Alibaba, Azure, Oracle, AWS and Google on IPv6.
+ * Where clouds answer with machine credentials, outside the link-local range: Alibaba, Azure, Oracle, and on IPv6 AWS (pods and machines),
+ * Google, Oracle, Scaleway, Akamai and Alibaba.
  * https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16,
  * https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html
  */
@@ -20,8 +21,13 @@ const metadataAddresses: ReadonlySet<string> = new Set([
   "100.100.100.200",
   "168.63.129.16",
   "192.0.0.192",
+  "fd00:ec2:0:0:0:0:0:23",
   "fd00:ec2:0:0:0:0:0:254",
   "fd20:ce:0:0:0:0:0:254",
+  "fd00:c1:0:0:0:0:a9fe:a9fe",
+  "fd00:42:0:0:0:0:0:42",
+  "fd00:a9fe:a9fe:0:0:0:0:1",
+  "fd00:100:0:0:0:0:100:200",
 ]);
 
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");

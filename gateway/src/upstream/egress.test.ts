@@ -119,6 +119,12 @@ describe("calls through an egress proxy", () => {
     // A provider that may use the private network may use the proxy's.
     const allowed = await say(known, "https://upstream.example/", { allowPrivateNetwork: true });
     expect(allowed[0]).toBe(200);
+    // The proxy's machine may have a metadata service too.
+    fixture.seen.length = 0;
+    const metadata = open({ resolve: async () => ["169.254.169.254"] });
+    const toMetadata = say(metadata, "https://upstream.example/", { allowPrivateNetwork: true });
+    expect(await failureOf(toMetadata)).toMatchObject({ accountFault: "forbidden_address" });
+    expect(fixture.seen).toEqual([]);
   });
 
   test("a resolver that never answers delays one call, not every call", async () => {

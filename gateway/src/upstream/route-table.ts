@@ -104,10 +104,10 @@ export class RouteTable {
     return rules.length > 0 && addresses.every((one) => addressKind(one) === "public" || isListed(rules, one, port));
   }
 
-  /** The proxy resolves the name itself. A name that is private for this machine's resolver is refused before. */
+  /** The proxy resolves the name itself. A name that is private or forbidden for this machine's resolver is refused before. */
   async #viaProxy(route: Route, { hostname }: EgressProxy, allowed: boolean): Promise<Route> {
     const { origin } = route;
-    if (!allowed && origin.addresses === null) permit(await this.#names.kindOf(origin.hostname), origin, false);
+    if (origin.addresses === null) permit(await this.#names.kindOf(origin.hostname), origin, allowed);
     const literal = hostname === "localhost" ? "127.0.0.1" : hostname;
     try {
       if (!ipaddr.isValid(literal)) return this.#routeTo(route, await this.#names.find(hostname));
