@@ -1,3 +1,4 @@
+import { oneLine as withoutControls } from "#core/index.ts";
 import { ConfigConflict } from "#directory/index.ts";
 
 /** Any thrown value as one line for a person. */
@@ -53,5 +54,5 @@ function conflictLine(conflict: ConfigConflict): string {
 }
 
 function oneLine(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, "; ").trim();
+  return withoutControls(text.replaceAll(/\s*\n\s*/g, "; ")).trim();
 }

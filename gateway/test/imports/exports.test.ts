@@ -36,6 +36,13 @@ const openRouterKeys = {
   ],
 };
 
+test("names of another gateway's data do not control the terminal", async () => {
+  const model = { model_name: "all\u001b]0;title\u0007/*", litellm_params: { model: "openai/*" } };
+  const { stdout } = await importing("controls", "litellm", { model_list: [model] });
+  expect(stdout).toContain("model all ]0;title /*");
+  expect(stdout).not.toMatch(/[^\P{Cc}\n]/u);
+});
+
 test("OpenRouter's keys get their limits, and new secrets by hand", async () => {
   const { stdout, dataDir } = await importing("openrouter", "openrouter", openRouterKeys, "--apply");
   for (const line of [

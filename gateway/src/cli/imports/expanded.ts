@@ -3,8 +3,9 @@ import type { ImportDraft } from "#ports/index.ts";
 type Provider = ImportDraft["providers"][number];
 
 /**
- * Replaces `${NAME}`, if it is the whole value of a field of a provider. `missing`: variables that are not set. For a plan their fields
- * keep the name, and a base URL gets a placeholder, so that everything else can be checked.
+ * Replaces `${NAME}`, if it is the whole value of a field of a provider. `missing`: variables that are not set, and this gateway's own,
+ * which must not be sent to an address of the other gateway's data. For a plan their fields keep the name, and a base URL gets a
+ * placeholder, so that everything else can be checked.
  */
 export function expanded(
   draft: ImportDraft,
@@ -15,7 +16,7 @@ export function expanded(
   const expand = <Value>(value: Value): Value | string => {
     const name = typeof value === "string" ? /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/.exec(value)?.[1] : undefined;
     if (name === undefined) return value;
-    const found = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    const found = Object.hasOwn(variables, name) && !name.startsWith("SLUICE_") ? variables[name] : undefined;
     if (found === undefined || found === "") missing.add(name);
     return found ?? value;
   };

@@ -1,3 +1,4 @@
+import { oneLine } from "#core/index.ts";
 import type { ImportSources } from "#importers/index.ts";
 import type { Control } from "#main.ts";
 import type { EntryOfBalance, ImportDraft, ImportProduct, ImportResult, NotCarried, UndoResult } from "#ports/index.ts";
@@ -44,7 +45,8 @@ export async function importFrom(product: ImportProduct, options: ImportOptions,
         ...notCarriedLines(notCarried),
         ...missingLines(missing),
         ...endLines(product, apply, result),
-      ],
+        // Names of the other gateway must not control the terminal.
+      ].map(oneLine),
     );
   });
 }
