@@ -245,6 +245,14 @@ test("counts the daily fees of stored data as our cost, and corrections of a bil
   simulator.setBilling(rules);
 });
 
+test("notes in the audit log who replaced a bill by a file", async () => {
+  const past = new Date(clock.now() - 9 * dayMs).toISOString().slice(0, 10);
+  const text = `day,model,cost\n${past},gpt-right,1\n`;
+  expect((await call("POST", "/api/reconciliation/main/file", { text, format: "csv" })).status).toBe(200);
+  const { body: log } = await call("GET", "/api/workspaces/-/audit?limit=10");
+  expect(JSON.stringify(log)).toContain(`bill main ${past} to ${past}`);
+});
+
 test("never shows the key of a billing source", async () => {
   const answers = await Promise.all(
     [

@@ -41,8 +41,10 @@ export function reconciliationHandlers(dependencies: ConsoleDependencies) {
       const read = await (await open()).read(params.provider, days, signal);
       return await daysOf(params.provider, read.from, read.to);
     },
-    "reconciliation.upload": async ({ params, body }) => {
+    "reconciliation.upload": async ({ params, body, auditSource }) => {
       const { from, to } = await (await open()).putFile(params.provider, body.text, body.format ?? null);
+      const object = `bill ${params.provider} ${from} to ${to}` as const;
+      await people.note({ action: "update", object, workspaceId: null }, auditSource);
       return await daysOf(params.provider, from, to);
     },
     "reconciliation.show": async ({ params }) => dayDetail(await (await open()).show(params.provider, params.day)),
