@@ -16,7 +16,8 @@ export function registerAttemptMetrics(registry: Registry) {
     // Without a provider no deployment was chosen, and the model may be any text of the caller.
     const pair = pairs.of(provider === "" ? "none" : `${provider}\n${model}`);
     const outcomes = errorCode === null ? outcome : `${outcome}\n${errorCode}\n${causeOf(entry, fault)}`;
-    pair.outcomes.of(outcomes).count++;
+    // The usage of another model is charged, but is no attempt.
+    if (entry.calls !== 0) pair.outcomes.of(outcomes).count++;
     addUsage(pair.tokens, usage);
     pair.cost.count += entry.costNanoUsd;
     const isCounted = entry.priceVersion !== null || entry.costSource === "vendor";

@@ -29,6 +29,16 @@ test("counts an attempt by provider, model, outcome and error, with tokens, cost
   expect(lines).toContain('sluice_overhead_seconds_bucket{le="0.0005"} 3');
 });
 
+test("charges the usage of another model, but does not count it as an attempt", async () => {
+  const metrics = createMetrics();
+  metrics.attemptEnd(ledgerEntry("1"));
+  metrics.attemptEnd(ledgerEntry("2", { calls: 0 }));
+  const lines = (await metrics.text()).split("\n");
+  const labels = 'provider="openai-main",model="gpt-5"';
+  expect(lines).toContain(`sluice_attempts_total{${labels},outcome="succeeded",error="",cause=""} 1`);
+  expect(lines).toContain('sluice_tokens_total{model="gpt-5",class="input_uncached"} 200');
+});
+
 test("counts usage without a price", async () => {
   const metrics = createMetrics();
   metrics.attemptEnd(ledgerEntry("1"));

@@ -40,3 +40,11 @@ test("exports with temporality delta what was added since the last export", () =
   expect(exported(2)).toBe(6 * output);
   expect(exported(3)).toBe(0);
 });
+
+test("the usage of another model has tokens, but no duration", () => {
+  const metrics = new GenAiMetrics(() => null, false);
+  metrics.attemptEnd(ledgerEntry("1", { calls: 0, totalMs: 0 }));
+  const pointsOf = (wanted: string) => metrics.measured().find(({ name }) => name === wanted)?.points.length;
+  expect(pointsOf("gen_ai.client.inference.duration")).toBe(0);
+  expect(pointsOf("gen_ai.client.inference.usage.output_tokens")).toBe(1);
+});

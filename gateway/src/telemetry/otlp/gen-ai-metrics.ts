@@ -37,7 +37,8 @@ export class GenAiMetrics {
     if (entry.outcome === "rejected" || provider === "") return;
     // By operation, not by endpoint: two series of a metric must differ in their attributes.
     const counts = this.#series.of(`${provider}\n${upstreamModel}\n${operationOf(endpoint)}`);
-    counts.durations.of(errorTypeOf(entry) ?? "").seconds.observe(entry.totalMs / 1_000);
+    // The usage of another model has no duration.
+    if (entry.calls !== 0) counts.durations.of(errorTypeOf(entry) ?? "").seconds.observe(entry.totalMs / 1_000);
     if (entry.stream) {
       const firstMs = entry.firstTokenMs ?? entry.firstByteMs;
       if (firstMs !== null) {
