@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type LedgerEntry, nanoToUsd, personScopeId } from "#core/index.ts";
+import { type LedgerEntry, nanoToUsd, noUsage, personScopeId } from "#core/index.ts";
 import { createAdjustments } from "#ledger/index.ts";
 import type { ReportFixture } from "./report-fixture.ts";
 import { ledgerEntry, newYear } from "./store-fixture.ts";
@@ -58,9 +58,14 @@ export function reportPeopleTests(fixture: () => ReportFixture): void {
     const at = newYear + 310 * day;
     const call = { workspaceId: "ws_adjusted", keyId: "key_adjusted", personId: "usr_ada", tags: { team: "ads" } };
     await ledgerStore.insert([ledgerEntry("adjusted", { ...call, at: at + hour, costNanoUsd: 100 })]);
+    const attempts = async () => [await reports.alertProviders(at, at + day), await reports.deploymentUse(at)];
+    const before = await attempts();
     const { split } = createAdjustments({ store: ledgerStore });
     const bill = { id: "bill", reason: "credit", adjusts: "output", at: at + 12 * hour } as const;
     await split({ ...bill, provider: "openai-main", models: ["gpt-5"], costNanoUsd: -130 });
+    const beside = { at: at + hour, calls: 0, usage: noUsage, usageSource: "none", costNanoUsd: 0 } as const;
+    await ledgerStore.insert([ledgerEntry("beside", { ...beside, workspaceId: "ws_beside" })]);
+    expect(await attempts()).toEqual(before);
     const time = { from: at, to: at + day };
     const scopes = [
       { kind: "workspace", id: "ws_adjusted" },
@@ -97,7 +102,7 @@ export function reportPeopleTests(fixture: () => ReportFixture): void {
       ["chat", 1, null, null],
     ]);
     for (const table of ["ledger_entries", "usage_rollups"] as const) {
-      await database.kysely.deleteFrom(table).where("workspace_id", "=", "ws_adjusted").execute();
+      await database.kysely.deleteFrom(table).where("workspace_id", "in", ["ws_adjusted", "ws_beside"]).execute();
     }
   });
 

@@ -55,11 +55,13 @@ export async function alertProviders(
   to: number,
 ): Promise<readonly ProviderAttempts[]> {
   const entries = connection
-    .selectFrom("ledger_entries")
+    .selectFrom("ledger")
     .select(["provider", "outcome", "http_status"])
     .where("at", ">=", from)
     .where("at", "<", to)
     .where("provider", "!=", "")
+    // Adjustments, and the usage of another model, are no attempts.
+    .where("calls", "!=", 0)
     .where((eb) =>
       eb.or([eb("outcome", "=", "succeeded"), eb.and([eb("outcome", "=", "failed"), eb("http_status", ">=", 500)])]),
     )

@@ -218,6 +218,8 @@ export async function deploymentUse(context: ReportContext, since: number): Prom
       .where("at", "<", span.to)
       // Refused before a deployment was chosen.
       .where("deployment", "!=", "")
+      // The usage of another model is no attempt.
+      .where("calls", "!=", 0)
       .groupBy(["deployment", "provider"])
       .execute(),
   );
