@@ -4,13 +4,12 @@ import {
   Failure,
   type LimitScope,
   type NanoUsd,
-  type PolicyCall,
   type Principal,
   sleep,
 } from "#core/index.ts";
 import type { Claim, ClaimState, Clock, Counter, Refused, Reserved, SharedHold } from "#ports/index.ts";
 import { BudgetRule, type CountedBudget, RefusedBudgets } from "./budget.ts";
-import { type AttemptPlace, CallRuleSets, type CallRules } from "./call-rules.ts";
+import { type AttemptPlace, CallRuleSets, type CallRules, type HeldCall } from "./call-rules.ts";
 import {
   type Estimate,
   type LimitRule,
@@ -148,6 +147,8 @@ export class Admission implements PermitOwner {
     const { all, rates } = this.#rules.of(principal);
     const nowMs = this.#clock.now();
     for (const rule of isFree ? rates : all) {
+      // Its fallback model may serve the call.
+      if (rule instanceof BudgetRule && rule.hasFallback) continue;
       const claim = rule.claim(0, noMoney, nowMs);
       // A shared counter is called once for each call, by `admit`. Here its last answer counts.
       const state =
@@ -168,7 +169,7 @@ export class Admission implements PermitOwner {
     nanoUsd: NanoUsd,
     isGranted: boolean,
     id?: string,
-    call?: PolicyCall,
+    call?: HeldCall,
   ): Promise<Permit> {
     const rules = this.#rules.heldBy(principal, call);
     if (rules.length === 0) return new Permit(this, rules, null);

@@ -61,6 +61,10 @@ export class BudgetRule implements LimitRule {
     this.counted = { scope, window: budget, key: claimKey(`budget:${windowName(budget)}`, scope.kind, scope.id) };
   }
 
+  get hasFallback(): boolean {
+    return this.#budget.fallback !== undefined;
+  }
+
   claim(_tokens: number, money: Money, nowMs: number, model?: string): Claim {
     this.#updatePeriod(nowMs);
     const amount = Math.max(0, Math.ceil(money.most));

@@ -22,6 +22,9 @@ export interface AttemptPlace extends PolicyCall {
   readonly provider: string;
 }
 
+/** A call that perhaps has no provider yet. */
+export type HeldCall = PolicyCall & { readonly provider?: string | undefined };
+
 export interface CallRules {
   /** The first refusal is returned to the caller, so the longest waits come first. */
   readonly all: readonly LimitRule[];
@@ -76,14 +79,16 @@ export class CallRuleSets {
     return covering.length === 0 ? null : this.#withPolicies(noRules, covering, principal, place);
   }
 
-  /** The budgets that hold the money of a task before its provider is chosen. `call` absent: for rows of a batch, which may differ. */
-  heldBy(principal: Principal, call: PolicyCall | undefined): readonly BudgetRule[] {
+  /** The budgets that hold the money of a task. `call` absent: for rows of a batch, which may differ. */
+  heldBy(principal: Principal, call: HeldCall | undefined): readonly BudgetRule[] {
     const rules = this.ofCall(principal, call);
     if (call === undefined) return rules.budgets;
-    const byModel = this.of(principal).byAttempt.filter(
-      (policy) => !goesByProvider(policy) && coversModel(policy, call.model) && coversTags(policy, call.tags),
+    const { model, tags, provider } = call;
+    const place = { model, tags, provider: provider ?? "" };
+    const covering = this.of(principal).byAttempt.filter(
+      (policy) => (provider !== undefined || !goesByProvider(policy)) && coversAttempt(policy, place),
     );
-    return this.#withPolicies(rules, byModel, principal, call).budgets;
+    return this.#withPolicies(rules, covering, principal, place).budgets;
   }
 
   #withPolicies(
@@ -99,7 +104,7 @@ export class CallRuleSets {
 }
 
 /** The hold of a task that was admitted before a restart, as claims without a limit. */
-export function heldClaims(principal: Principal, nanoUsd: NanoUsd, clock: Clock, call?: PolicyCall): readonly Claim[] {
+export function heldClaims(principal: Principal, nanoUsd: NanoUsd, clock: Clock, call?: HeldCall): readonly Claim[] {
   const money = { most: nanoUsd, least: nanoUsd };
   const nowMs = clock.now();
   const rules = new CallRuleSets(clock).heldBy(principal, call);

@@ -10,7 +10,7 @@
  * spending of a budget is read from the ledger at its first use, with retries until that succeeds.
  */
 export { Admission, callCounter } from "./admit.ts";
-export { heldClaims } from "./call-rules.ts";
+export { type HeldCall, heldClaims } from "./call-rules.ts";
 export {
   type Estimate,
   freeRequest,

@@ -129,6 +129,38 @@ test("values of a tag beyond the bound of a workspace share one counter", async 
   await expect(call("team-5", 1)).rejects.toThrow("policy tags (tag:team team-5)");
 });
 
+test("a cost counts for its value of a tag in a shared counter that another process has loaded", async () => {
+  const { admission, principal, cost, counter, clock } = fixture([tagged]);
+  const other = new Admission({ counter, clock, policies: () => [tagged] });
+  const of = (team: string) => ({ model: "m", provider: "p", tags: { team } });
+  const usedBy = async (value: string) => {
+    const [usage] = await admission.limitUsages([policyScope({ policy: tagged, value })]);
+    return Math.round((usage?.used ?? 0) * 1e9);
+  };
+  (await admission.admit(principal, { tokens: 0, call: of("search"), ...money(1) })).release();
+  await usedBy("(other)");
+  other.settled(cost(300, of("search")));
+  other.settled(cost(20, of("never-admitted")));
+  await Promise.resolve();
+  expect([await usedBy("search"), await usedBy("(other)")]).toEqual([300, 20]);
+});
+
+test("a task with a provider holds its money on the policies of the provider", async () => {
+  const vendor = policy("vendor", { match: { providers: ["one"] } });
+  const { admission, principal } = fixture([vendor]);
+  const place = { model: "m", tags: {}, provider: "one" };
+  const hold = await admission.hold(principal, 800, true, "task_1", place);
+  const permit = await admission.admit(principal, { tokens: 0, call: place, ...money(400) });
+  expect(async () => await admission.enter(permit, principal, place, money(400))).toThrow("policy vendor");
+  hold.release();
+  await admission.enter(permit, principal, place, money(400));
+  permit.settle(0);
+  const elsewhere = await admission.hold(principal, 800, true, "task_2", { ...place, provider: "two" });
+  expect(elsewhere.held).toBe(Number.POSITIVE_INFINITY);
+});
+
+const tagged = policy("tags", { splitBy: "tag:team" });
+
 test("a caller without policies allocates nothing for them", () => {
   const { admission, principal } = fixture([policy("others", { match: { keys: ["key_other"] } })]);
   expect(principal).not.toHaveProperty("policies");

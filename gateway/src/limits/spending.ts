@@ -88,21 +88,36 @@ export class Spending {
   /** An entry was settled. Its cost belongs to the period in which its attempt began. */
   settled(cost: Cost): void {
     if (cost.costNanoUsd === 0) return;
-    const { policies, counterValue, counter } = this.#options;
-    for (const policy of policies()) {
-      const value = counterValue(policy, policyCost(cost));
-      if (value === undefined) continue;
-      const { budget } = policy;
-      // Other processes may count it.
-      const key = policyKey({ policy, value });
-      const spent = counter.spend(key, counterPeriod(budget, cost.at), attemptCost(budget, cost));
-      if (spent instanceof Promise) spent.catch(() => undefined);
-    }
+    this.#spendOnPolicies(cost);
     if (this.#counted.size === 0) return;
     this.#spend(cost.workspaceId, cost);
     this.#spend(cost.groupId, cost);
     this.#spend(cost.keyId, cost);
     if (cost.personId !== undefined) this.#spend(personScopeId(cost.workspaceId, cost.personId), cost);
+  }
+
+  /** Other processes may count them. */
+  #spendOnPolicies(cost: Cost): void {
+    const { policies, counterValue } = this.#options;
+    const full = policyCost(cost);
+    for (const policy of policies()) {
+      const value = counterValue(policy, full);
+      if (value === undefined) continue;
+      const own = policyValue(policy, full);
+      const counted = this.#spendOnPolicy({ policy, value: own }, cost);
+      if (value === own) continue;
+      // This process does not count the value of the tag separately. Another one may.
+      const orOther = (isCounted: boolean): unknown => isCounted || this.#spendOnPolicy({ policy, value }, cost);
+      if (counted instanceof Promise) void counted.then(orOther);
+      else orOther(counted);
+    }
+  }
+
+  #spendOnPolicy(counter: PolicyCounter, cost: Cost): boolean | Promise<boolean> {
+    const { budget } = counter.policy;
+    const period = counterPeriod(budget, cost.at);
+    const counted = this.#options.counter.spend(policyKey(counter), period, attemptCost(budget, cost));
+    return counted instanceof Promise ? counted.catch(() => true) : counted;
   }
 
   #spend(scopeId: string, cost: Cost): void {
@@ -120,7 +135,8 @@ export class Spending {
   async settledAnywhere(cost: Cost): Promise<void> {
     if (cost.costNanoUsd === 0) return;
     const counted = await this.#options.counter.shared?.budgetKeys(scopeNames([cost]));
-    for (const { key, window } of [...this.#budgetsOf([cost], counted ?? []), ...this.#policiesOf(cost)]) {
+    this.#spendOnPolicies(cost);
+    for (const { key, window } of this.#budgetsOf([cost], counted ?? [])) {
       const spent = this.#options.counter.spend(key, counterPeriod(window, cost.at), attemptCost(window, cost));
       if (spent instanceof Promise) spent.catch(() => undefined);
     }

@@ -57,6 +57,8 @@ export class CallRun implements AttemptListener {
   #passing: Failure | null = null;
   /** Models that used-up budgets have named. */
   #substitutes = 0;
+  /** The model for which the first of them serves the call. */
+  #overBudget: string | null = null;
 
   constructor(dependencies: RelayDependencies, call: Call, listener: CallListener) {
     this.#dependencies = dependencies;
@@ -108,11 +110,15 @@ export class CallRun implements AttemptListener {
     const call = this.#call;
     if (name === undefined || this.#substitutes >= substitutesMax) return false;
     const model = this.#dependencies.configSnapshot().models.get(name);
-    if (model === undefined || call.models[0] === model || isBlocked(model, call.principal)) return false;
+    const [requested, ...others] = call.models;
+    if (model === undefined || isBlocked(model, call.principal)) return false;
+    // The plan of a fallback model may lead to other models, which the budget refuses.
+    if (requested === model && others.length === 0) return false;
     if (!call.mayCall(name) || !serves([model], call.protocol) || namesKept(call)) return false;
     this.#substitutes++;
     this.#failure = null;
-    call.overBudget ??= `model: ${call.models[0]?.name} is over its budget, served by ${name}`;
+    this.#overBudget ??= requested?.name ?? name;
+    if (this.#overBudget !== name) call.overBudget = `model: ${this.#overBudget} is over its budget, served by ${name}`;
     call.models = [model];
     this.#estimate.end();
     this.#estimate = new CallEstimate(this.#dependencies, call, call.models);

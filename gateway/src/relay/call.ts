@@ -131,7 +131,12 @@ export type CallResult = Delivery | Refusal;
 /** Background responses, which continue as tasks when their calls are over. */
 export interface BackgroundResponses {
   /** Sets money aside until the task of an attempt that is `pending` is settled. Before the permit of its call ends. */
-  hold(principal: Principal, attemptId: string, nanoUsd: NanoUsd, call: PolicyCall): Promise<void>;
+  hold(
+    principal: Principal,
+    attemptId: string,
+    nanoUsd: NanoUsd,
+    call: PolicyCall & { readonly provider: string },
+  ): Promise<void>;
   /** Polls a response that is not settled yet, because it is about to be ended or deleted. Never rejects. */
   refresh(workspaceId: string, upstreamId: string, signal: CallSignal): Promise<void>;
 }

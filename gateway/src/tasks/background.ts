@@ -106,8 +106,9 @@ function runningStep({ state }: Task, now: number): TaskStep {
 export async function prepareResponse(pass: TaskPass): Promise<boolean> {
   const { configSnapshot, holds } = pass.dependencies;
   if (pass.task.account !== null) return true;
-  await holds.ensure(pass.task);
-  const provider = configSnapshot().providers.get(openEntryOf(pass.task).provider);
+  const { provider: providerId } = openEntryOf(pass.task);
+  await holds.ensure({ ...pass.task, provider: providerId });
+  const provider = configSnapshot().providers.get(providerId);
   return provider === undefined || (await pass.step({ account: taskAccountOf(provider) }));
 }
 
@@ -159,7 +160,7 @@ export async function holdForResponse(
   principal: Principal,
   attemptId: string,
   nanoUsd: NanoUsd,
-  call: PolicyCall,
+  call: PolicyCall & { readonly provider: string },
 ): Promise<void> {
   const id = responseTaskId(attemptId);
   try {

@@ -206,6 +206,81 @@ class TemporaryDirectory {
   }
 }
 
+test("a fallback model without a limit leads to no other model of its plan", async () => {
+  const fallback = { usd: 0.005, ...month, over: { fallback: "gpt-cheap" } } as const;
+  await start(false, [], {
+    keys: [{ name: "alice", secret: aliceKey, budget: fallback }],
+    providers: (simulator) => [
+      upstream("main", simulator),
+      { ...upstream("down", simulator), base_url: "http://127.0.0.1:9" },
+    ],
+    models: [
+      { name: "gpt-test", price, deployments: [{ provider: "main" }] },
+      { name: "gpt-cheap", price, deployments: [{ provider: "down" }], fallbacks: ["gpt-test"] },
+    ],
+  });
+  // Within the budget, its fallback may serve the call.
+  expect(await statuses(1, {}, "gpt-cheap")).toEqual([200]);
+  const over = await call({}, "gpt-cheap");
+  expect([over.status >= 500, over.headers.get("x-sluice-warnings")]).toEqual([true, null]);
+  const served = (await gateway.entries()).filter(({ costNanoUsd }) => costNanoUsd > 0);
+  expect(served.map(({ model }) => model)).toEqual(["gpt-test"]);
+});
+
+test("a large body is read if its model has a fallback over budget", async () => {
+  await start(false, [], {
+    keys: [{ name: "alice", secret: aliceKey, budget: { usd: 0.005, ...month, over: { fallback: "gpt-cheap" } } }],
+  });
+  expect(await statuses(1)).toEqual([200]);
+  const messages = [{ role: "user", content: "a".repeat(2_000_000) }];
+  const served = await gateway.chat({ messages, model: "gpt-test", max_tokens: 5 }, { script: { tokens: 5 } });
+  expect([served.status, served.headers.get("x-sluice-warnings")]).toEqual([
+    200,
+    "model: gpt-test is over its budget, served by gpt-cheap",
+  ]);
+});
+
+test("fallback models that are over budget, too, are followed to their end and named", async () => {
+  const costly = { name: "costly", usd: 0.005, ...month, match: { models: ["gpt-test"] } };
+  const cheap = { name: "cheap", usd: 0.0004, ...month, match: { models: ["gpt-cheap"] } };
+  await start(
+    false,
+    [
+      { ...costly, over: { fallback: "gpt-cheap" } },
+      { ...cheap, over: { fallback: "gpt-mini" } },
+      {
+        name: "circle",
+        usd: 0.0001,
+        ...month,
+        match: { models: ["gpt-mini"], tags: { circle: ["1"] } },
+        over: { fallback: "gpt-test" },
+      },
+    ],
+    { models: [...models, { name: "gpt-mini", deployments: [{ provider: "main" }], price: { input: 0, output: 50 } }] },
+  );
+  expect(await statuses(2)).toEqual([200, 200]);
+  const served = await call();
+  expect([served.status, served.headers.get("x-sluice-warnings")]).toEqual([
+    200,
+    "model: gpt-test is over its budget, served by gpt-mini",
+  ]);
+  expect((await errorOf(await call({ headers: { "x-sluice-tags": "circle=1" } }))).code).toBe("budget_exceeded");
+  expect(gateway.gateway.outstanding()).toBe(0);
+});
+
+test("after a restart, calls with the tag - count with those without it", async () => {
+  using dataDir = new TemporaryDirectory();
+  const environment = { dataDir: dataDir.path };
+  const budgets = [{ name: "teams", usd: 0.005, ...month, split_by: "tag:team" } as const];
+  await start(false, budgets, { environment });
+  expect(await statuses(1, { headers: { "x-sluice-tags": "team=-" } })).toEqual([200]);
+  expect(await statuses(1)).toEqual([402]);
+  await gateway.stop();
+  await start(false, budgets, { environment });
+  expect(await statuses(1)).toEqual([402]);
+  await gateway.stop();
+});
+
 test("a temporary increase admits more until it ends", async () => {
   const until = new Date(Date.now() + 3_600_000).toISOString();
   const past = new Date(Date.now() - 1_000).toISOString();

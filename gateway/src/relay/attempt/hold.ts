@@ -71,8 +71,10 @@ export class CallEstimate implements Estimate {
     this.#models = models;
   }
 
+  /** `model` is empty if another one may serve the call: a budget without a limit for one of them must not admit the others. */
   get call(): PolicyCall {
-    return { model: this.#models[0]?.name ?? "", tags: this.#call.tags };
+    const [model, ...others] = this.#models;
+    return { model: others.length === 0 ? (model?.name ?? "") : "", tags: this.#call.tags };
   }
 
   money(): Money {

@@ -27,7 +27,9 @@ export function splitOf(flavour: Flavour, { policy: { splitBy } }: PolicyCounter
 export function policyFilter(flavour: Flavour, counter: PolicyCounter): readonly Filter[] {
   const { workspaceId, match } = counter.policy;
   const split = splitOf(flavour, counter);
-  const value = counter.value === noPolicyValue ? "" : counter.value;
+  const { value } = counter;
+  // Callers may also send a tag with this value.
+  const values = value === noPolicyValue ? ["", noPolicyValue] : [value ?? ""];
   return [
     ...(workspaceId === null ? [] : isIn(sql.ref("workspace_id"), [workspaceId])),
     ...isIn(sql.ref("workspace_id"), match.workspaces),
@@ -37,7 +39,7 @@ export function policyFilter(flavour: Flavour, counter: PolicyCounter): readonly
     ...isIn(sql.ref("provider"), match.providers),
     ...(match.models === undefined ? [] : [anyOf(match.models.map((model) => modelFits(flavour, model)))]),
     ...Object.entries(match.tags ?? {}).flatMap(([name, values]) => isIn(tagValueIn(flavour, name), values)),
-    ...(split === null || value === null ? [] : [sql<SqlBool>`${split} = ${value}`]),
+    ...(split === null || value === null ? [] : isIn(split, values)),
   ];
 }
 

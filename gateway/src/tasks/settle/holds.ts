@@ -1,5 +1,5 @@
 import { BoundedMap, batchHoldOf, bounds, finalTaskStates, isResponseTask, type Task, tokensOf } from "#core/index.ts";
-import type { Permit } from "#limits/index.ts";
+import type { HeldCall, Permit } from "#limits/index.ts";
 import type { PrincipalOf, VideoTasksOptions } from "../options.ts";
 import type { TaskStore } from "../store/task-store.ts";
 
@@ -39,9 +39,7 @@ export class Holds {
   }
 
   /** Holds the money of an open task. Returns false if this process holds it already, or if the principal was deleted. */
-  async ensure(
-    task: Pick<Task, "id" | "model" | "tags" | "reservedNanoUsd"> & Parameters<PrincipalOf>[0],
-  ): Promise<boolean> {
+  async ensure(task: Pick<Task, "id" | "reservedNanoUsd"> & HeldCall & Parameters<PrincipalOf>[0]): Promise<boolean> {
     if (this.#permits.has(task.id)) return false;
     const principal = await this.#options.principalOf(task);
     if (principal === null) return false;

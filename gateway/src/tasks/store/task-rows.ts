@@ -202,12 +202,14 @@ export function taskReads({ kysely }: Database, vault: Vault) {
         const rows = await kysely
           .selectFrom("tasks")
           .select(["id", "workspace_id", "group_id", "key_id", "person_id", "model", "tags", "reserved_nano_usd"])
+          // The money of a video is held before its provider is chosen.
+          .select(sql<string | null>`case when kind = 'response' then provider_id end`.as("provider"))
           .where("final", "=", sql.lit(0))
           .where("id", ">", after)
           .orderBy("id")
           .limit(bounds.listPageMax)
           .execute();
-        for (const row of rows) yield membersOf(row, ["tags"], ["personId"]);
+        for (const row of rows) yield membersOf(row, ["tags"], ["personId", "provider"]);
         const last = rows.at(-1);
         if (last === undefined || rows.length < bounds.listPageMax) return;
         after = last.id;

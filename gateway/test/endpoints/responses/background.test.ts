@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { KeyConfig } from "@sluice/contract";
+import type { BudgetPolicyConfig } from "@sluice/contract/config-file";
 import { bounds, type LedgerEntry } from "#core/index.ts";
 import { until } from "../../../../test/until.ts";
 import {
@@ -136,6 +137,21 @@ test("keeps its reservation and is charged after a restart", async () => {
   gateway = await start({ providers: () => [upstream("main", first.simulator, { kind: "openai" })] });
   expect((await gateway.post("/v1/responses", ask, { script: done })).status).not.toBe(200);
   expect(await settled(1)).toMatchObject([{ usage: { output: 7_003 }, upstreamId: id }]);
+  first.simulator.stop();
+});
+
+test("reserves its cost on a policy of its provider, also after a restart", async () => {
+  await gateway.stop();
+  const vendor: BudgetPolicyConfig = { name: "vendor", usd: 0.1, period: "total", match: { providers: ["main"] } };
+  const more = { budgets: [vendor], keys: [{ name: "alice", secret: aliceKey }] };
+  const first = await start(more);
+  gateway = first;
+  await create(never);
+  const refused = await gateway.post("/v1/responses", ask, { script: done });
+  expect([refused.status, await refused.text()]).toEqual([429, expect.stringContaining("on policy vendor")]);
+  await first.gateway.close();
+  gateway = await start({ ...more, providers: () => [upstream("main", first.simulator, { kind: "openai" })] });
+  expect((await gateway.post("/v1/responses", ask, { script: done })).status).toBe(429);
   first.simulator.stop();
 });
 
