@@ -102,6 +102,13 @@ export function textIn(object: ExactObject, name: string): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
+/** A name, a unit or a number in a file, without what no vendor writes: patterns would take hours for a long text or many spaces. */
+export function plainText(text: string): string {
+  return text.trim().slice(0, plainMax).replace(/\s+/g, " ");
+}
+
+const plainMax = 500;
+
 /** A count; null: absent. Vendors count tokens in whole numbers, and thousands of them in decimals. */
 export function countIn(object: ExactObject, name: string): number | null {
   return countOf(textIn(object, name));

@@ -7,6 +7,7 @@ import {
   objectOf,
   objectsOf,
   parseExact,
+  plainText,
   textIn,
 } from "../bill.ts";
 import { amountIn, dayIn, refuseCurrency, scaledUnits } from "./csv.ts";
@@ -72,7 +73,7 @@ export function gcpBill(text: string): readonly BillLine[] {
     if (day === null) throw badFile("a row has no usage_start_time");
     const rate = Number(textIn(row, "currency_conversion_rate") ?? "1");
     const usd = (text: string | null) => Math.round((decimalToNano(text ?? "0") ?? 0) / (rate > 0 ? rate : 1));
-    const sku = textIn(objectOf(row["sku"]), "description") ?? "";
+    const sku = plainText(textIn(objectOf(row["sku"]), "description") ?? "");
     const usage = objectOf(row["usage"]);
     const place = {
       day,
@@ -81,7 +82,7 @@ export function gcpBill(text: string): readonly BillLine[] {
       tier: tierOf(/\b(batch|flex|priority)\b/i.exec(sku)?.[1] ?? null),
     };
     const amount = countIn(usage, "amount_in_pricing_units");
-    const units = amount === null ? null : scaledUnits(String(amount), textIn(usage, "pricing_unit"));
+    const units = amount === null ? null : scaledUnits(String(amount), plainText(textIn(usage, "pricing_unit") ?? ""));
     const credits = objectsOf(row["credits"]).reduce((sum, credit) => sum + usd(textIn(credit, "amount")), 0);
     const line: BillLine = { ...place, usageClass: classNamed(sku), units, costNanoUsd: usd(textIn(row, "cost")) };
     return credits === 0 ? [line] : [line, { ...line, usageClass: "credit", units: null, costNanoUsd: credits }];

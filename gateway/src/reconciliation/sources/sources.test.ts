@@ -229,3 +229,19 @@ test.each([
   const table = `ChargePeriodStart,BilledCost,SkuId,PricingQuantity,PricingUnit\n2026-11-28,1,large/input,2,"${unit}"\n`;
   expect(readBill("focus", table)[0]?.units).toBe(units);
 });
+
+test("long texts in a file take no more time than short ones", () => {
+  const spaces = " ".repeat(1_000_000);
+  const row = {
+    ...{ service: { description: "Vertex AI" }, usage_start_time: "2026-11-27", cost: "1" },
+    ...{ sku: { description: `x${spaces}y` }, usage: { amount_in_pricing_units: "2", pricing_unit: `1${spaces}x` } },
+  };
+  expect(readBill("gcp", JSON.stringify(row))).toMatchObject([{ model: "x", units: 2 }]);
+  const table = (unit: string, cost: string) =>
+    `ChargePeriodStart,BilledCost,SkuId,PricingQuantity,PricingUnit\n2026-11-28,${cost},large/input,2,${unit}\n`;
+  expect(readBill("focus", table(`1${spaces}x`, "1"))[0]?.units).toBe(2);
+  const type = "-input-token-count".repeat(50_000);
+  const usage = `line_item_usage_start_date,line_item_usage_type,line_item_unblended_cost\n2026-11-28,${type}1,1\n`;
+  expect(readBill("cur", usage)).toMatchObject([{ usageClass: "input" }]);
+  expect(() => readBill("csv", `day,cost\n2026-11-28,${"9".repeat(1_000_000)}\n`)).toThrow(/^Cannot read.{1,600}$/);
+});

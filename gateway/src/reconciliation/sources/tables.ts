@@ -1,4 +1,5 @@
 import { invalidRequest } from "#core/index.ts";
+import { plainText } from "../bill.ts";
 
 /** A row of a table by its column names in lower case. */
 export type TableRow = Readonly<Record<string, string>>;
@@ -70,8 +71,8 @@ export function columnIn(row: TableRow, names: readonly string[]): string {
 
 export function fieldIn(row: TableRow, names: readonly string[]): string | null {
   for (const name of names) {
-    const value = row[name];
-    if (value !== undefined && value.trim() !== "") return value.trim();
+    const value = plainText(row[name] ?? "");
+    if (value !== "") return value;
   }
   return null;
 }
