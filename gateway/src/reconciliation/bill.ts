@@ -1,5 +1,5 @@
 import { type BillClass, billClasses, type UsageClassName } from "@sluice/contract/words";
-import type { NanoUsd } from "#core/index.ts";
+import { Failure, type NanoUsd } from "#core/index.ts";
 
 /** A row of a vendor's bill: usage, cost or both, of one model and class on one UTC day. */
 export interface BillLine {
@@ -118,6 +118,15 @@ export function countOf(text: string | null): number | null {
   if (text === null || text.trim() === "") return null;
   const value = Number(text);
   return Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : null;
+}
+
+/** The next page of a vendor's report; null: this is the last one. Throws if a page follows that has no name: a part is not the bill. */
+export function nextPageOf(page: ExactObject): string | null {
+  if (page["has_more"] !== true) return null;
+  const next = textIn(page, "next_page");
+  if (next === null)
+    throw new Failure("upstream_error", "The vendor's report has more pages, but does not name the next one.");
+  return next;
 }
 
 /** The UTC day of a date, of RFC 3339 or of Unix seconds; null: not a date. */

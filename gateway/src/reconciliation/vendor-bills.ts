@@ -37,9 +37,19 @@ const addresses = {
 export async function readVendorBill(client: ProviderClient, reading: VendorReading): Promise<readonly BillLine[]> {
   const pages = new VendorPages(client, reading);
   if (reading.kind === "openai") return await readOpenAI(pages, reading);
-  if (reading.kind === "anthropic") return await readAnthropic(pages, reading);
+  if (reading.kind === "anthropic") {
+    const lines: BillLine[] = [];
+    for (let from = reading.from; from < reading.to; from += anthropicSpanMs) {
+      const to = Math.min(from + anthropicSpanMs, reading.to);
+      lines.push(...(await readAnthropic(pages, { ...reading, from, to })));
+    }
+    return lines;
+  }
   return await readOpenRouter(pages, reading);
 }
+
+/** The longest range of Anthropic's analytics. */
+const anthropicSpanMs = 31 * dayMs;
 
 type Query = readonly (readonly [name: string, value: string])[];
 

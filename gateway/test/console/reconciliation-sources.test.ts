@@ -52,6 +52,20 @@ test("reads Anthropic's analytics page by page, and finds a wrong price", async 
   expect(await differences()).toEqual([["claude-price", "output", "wrong_price"]]);
 });
 
+test("reads more days than one range of Anthropic's analytics has", async () => {
+  await start("anthropic");
+  await differences();
+  const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10);
+  const [now, dayMs] = [Date.now(), 86_400_000];
+  for (const days of [31, 40, 61]) {
+    const span = { from: dayOf(now - days * dayMs), to: dayOf(now) };
+    const { status, body } = await fixture.ada.call("POST", "/api/reconciliation/main/read", span);
+    expect([days, status, body.data?.length]).toEqual([days, 200, 1]);
+    // No day is read twice.
+    expect(body.data[0].their_usd).toBeCloseTo(0.278, 9);
+  }
+});
+
 test("reads Anthropic's older reports with a key that may not read analytics", async () => {
   for (const analyticsRefusal of [403, 404] as const) {
     await start("anthropic");

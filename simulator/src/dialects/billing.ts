@@ -79,12 +79,20 @@ export function createBilling(truth: Truth): SimulatedBilling {
         return { status: own.analyticsRefusal, body: JSON.stringify({ type: "error", error }) };
       }
       const query = new URLSearchParams(request.query);
+      const days = ((timeIn(query, "", "ending_at") ?? 0) - (timeIn(query, "", "starting_at") ?? 0)) / dayMs;
+      if (days > analyticsDaysMax && request.path.includes("/analytics/")) {
+        const error = { type: "invalid_request_error", message: "The range has more than 31 days" };
+        return { status: 400, body: JSON.stringify({ type: "error", error }) };
+      }
       const page = <Row>(rows: readonly Row[]) => pageOf(rows, query, own);
       const body = vendor.write({ request, query, rules: own, rows: billedRows(truth, own, query), page });
       return body === null ? { status: 404, body: '{"error":{"message":"no such report"}}' } : { status: 200, body };
     },
   };
 }
+
+/** Of Anthropic's analytics. */
+const analyticsDaysMax = 31;
 
 interface Report {
   readonly request: SimulatorRequest;

@@ -6,6 +6,7 @@ import {
   dayOf,
   decimalToNano,
   type ExactObject,
+  nextPageOf,
   objectOf,
   objectsOf,
   textIn,
@@ -27,7 +28,7 @@ export function anthropicPage(answer: unknown): AnthropicPage {
     if (!Array.isArray(row["results"])) return [row];
     return objectsOf(row["results"]).map((result) => ({ ...result, starting_at: row["starting_at"] }));
   });
-  return { rows, next: page["has_more"] === true ? textIn(page, "next_page") : null };
+  return { rows, next: nextPageOf(page) };
 }
 
 /** Rows of both cost reports. Amounts are texts in **cents**, with fractions: `"123.45"` is 1.2345 USD. */

@@ -6,6 +6,7 @@ import {
   dayOf,
   decimalToNano,
   type ExactObject,
+  nextPageOf,
   objectOf,
   objectsOf,
   textIn,
@@ -21,8 +22,7 @@ export interface OpenAIPage {
 
 export function openaiPage(answer: unknown): OpenAIPage {
   const page = objectOf(answer);
-  const next = page["has_more"] === true ? textIn(page, "next_page") : null;
-  return { buckets: objectsOf(page["data"]), next };
+  return { buckets: objectsOf(page["data"]), next: nextPageOf(page) };
 }
 
 /** Rows of `/costs`, grouped by line item: `{amount: {value, currency}, line_item: "gpt-6-astra, input_tokens", quantity}`. */

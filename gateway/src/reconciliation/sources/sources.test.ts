@@ -245,3 +245,9 @@ test("long texts in a file take no more time than short ones", () => {
   expect(readBill("cur", usage)).toMatchObject([{ usageClass: "input" }]);
   expect(() => readBill("csv", `day,cost\n2026-11-28,${"9".repeat(1_000_000)}\n`)).toThrow(/^Cannot read.{1,600}$/);
 });
+
+test("refuses a page that has more pages without a name, because a part is not the bill", () => {
+  const page = { data: [], has_more: true, next_page: null };
+  expect(() => openaiPage(page)).toThrow("more pages");
+  expect(() => anthropicPage(page)).toThrow("more pages");
+});
