@@ -12,9 +12,11 @@ const unstoredMs = 900_000;
 const noCost = { attemptId: "", at: 0, workspaceId: "", groupId: "", keyId: "", costNanoUsd: 0 };
 
 /** A cost that counts for the same budgets and periods as the rows of a vendor's batch. */
-function costOf({ workspaceId, groupId, keyId, personId, submittedAt, createdAt, costNanoUsd }: Batch) {
+function costOf({ provider, submittedAt, createdAt, ...batch }: Batch) {
+  const { workspaceId, groupId, keyId, personId, model, tags, costNanoUsd } = batch;
   const owner = { workspaceId, groupId, keyId, ...(personId === undefined ? {} : { personId }) };
-  return { attemptId: "", at: submittedAt ?? createdAt, ...owner, costNanoUsd };
+  const of = { model, provider: provider ?? "", tags };
+  return { attemptId: "", at: submittedAt ?? createdAt, ...owner, ...of, costNanoUsd };
 }
 
 /**

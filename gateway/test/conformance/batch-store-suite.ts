@@ -1,8 +1,20 @@
 import { describe, expect, test } from "bun:test";
+import { BatchHolds } from "#batches/holds.ts";
 import { createBatchStore } from "#batches/index.ts";
-import { type Batch, type BatchRow, batchPieceRows, batchRequestId, noUsage } from "#core/index.ts";
+import { createMemoryCounter } from "#coordination/index.ts";
+import {
+  type Batch,
+  type BatchRow,
+  type BudgetPolicy,
+  batchPieceRows,
+  batchRequestId,
+  noUsage,
+  policyScope,
+} from "#core/index.ts";
+import { Admission } from "#limits/index.ts";
 import type { LedgerStore } from "#ports/index.ts";
 import type { Database } from "#storage/index.ts";
+import { FakeClock } from "../fake-clock.ts";
 import { ledgerEntry, newYear } from "./store-fixture.ts";
 
 interface BatchFixture extends AsyncDisposable {
@@ -59,6 +71,30 @@ const ended = ({ position, customId, start, bytes }: BatchRow, costNanoUsd = 7) 
 /** The store of batches, on any database. */
 export function batchStoreSuite(name: string, open: () => Promise<BatchFixture>): void {
   describe(`batches on ${name}`, () => {
+    test("policies of models, providers and tags read the costs of a vendor's batch from the ledger", async () => {
+      await using fixture = await open();
+      const clock = new FakeClock(newYear + minute);
+      const tags = { team: "search" };
+      const match = { models: ["gpt"], providers: ["main"], tags: { team: ["search"] } };
+      const budget = { nanoUsd: 1_000, period: "day" } as const;
+      const policy: BudgetPolicy = { id: "bgt_1", name: "p", workspaceId: null, budget, match, splitBy: null };
+      let amount = 0;
+      const reports = { spending: async () => ({ spent: [{ amount, later: 0 }], recent: [] }) };
+      const admission = new Admission({
+        ...{ counter: createMemoryCounter({ clock }), clock, policies: () => [policy] },
+        spending: { reports, settled: async () => undefined, observer: { log: () => undefined } },
+      });
+      const usedUsd = async () => (await admission.limitUsages([policyScope({ policy, value: null })]))[0]?.used;
+      const store = createBatchStore(fixture);
+      const holds = new BatchHolds({ admission, store, principalOf: async () => null, clock });
+      expect(await usedUsd()).toBe(0);
+      amount = 700;
+      holds.readCosts(batchOf("a", { provider: "main", tags, costNanoUsd: 700 }));
+      await Promise.resolve();
+      expect(await usedUsd()).toBe(0.0000007);
+      admission.close();
+    });
+
     test("one process has a batch at a time, until its lease ends", async () => {
       await using fixture = await open();
       const store = createBatchStore(fixture);
