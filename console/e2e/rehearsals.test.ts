@@ -120,6 +120,41 @@ describe.skipIf(noBrowser !== null)("rehearsals in the console", () => {
       .waitFor();
   });
 
+  test("an unsaved budget policy shows the requests that it would have refused, with a link", async () => {
+    const policy = await ada.call("budgets.create", {
+      params: { workspace: "acme" },
+      body: { name: "fast-only", usd: 900, period: "month", match: { models: ["fast"], keys: [keyId] } },
+    });
+    await navigateTo(page, `/console/limits?workspace=acme&budget=${policy.id}`);
+    const form = page.getByRole("dialog", { name: "Policy fast-only" });
+    const button = form.getByRole("button", { name: "Rehearse" });
+    await button.waitFor();
+    expect(await button.isDisabled()).toBe(true);
+    await form.getByLabel("Budget", { exact: true }).fill("0");
+    // An increase without an end and a reason is not sent.
+    await form.getByLabel("Amount in addition").fill("3");
+    expect(await button.isDisabled()).toBe(true);
+    await form.getByLabel("Amount in addition").fill("");
+    await rehearse(form);
+    await dialog().getByText("Would have refused 5 of 5 requests of 1 API key, and saved").waitFor();
+    const link = dialog().getByRole("link", { name: "budget fast-only", exact: true }).first();
+    const href = (await link.getAttribute("href")) ?? "";
+    expect(await violationsInBothThemes(page)).toEqual([]);
+    await dialog().getByRole("button", { name: "Back to the form" }).click();
+    const params = { workspace: "acme", budget: policy.id };
+    expect((await ada.call("budgets.show", { params })).budget.usd).toBe(900);
+    await navigateTo(page, href);
+    await form.waitFor();
+    // A new policy of the installation.
+    await navigateTo(page, "/console/limits?workspace=-&budget=new");
+    const created = page.getByRole("dialog", { name: "Create policy" });
+    await created.getByRole("textbox", { name: "Name", exact: true }).fill("all");
+    await created.getByLabel("Budget", { exact: true }).fill("0");
+    await rehearse(created);
+    await dialog().getByText("Would have refused 5 of 5 requests of 1 API key, and saved").waitFor();
+    await dialog().getByRole("button", { name: "Back to the form" }).click();
+  });
+
   test("nothing violates the content security policy", () => {
     expect(opened.browser.faults).toEqual([]);
   });

@@ -12,6 +12,13 @@ const limits = limitsSchema.optional().describe("Replaces all rates. {}: no rate
 
 const { usd, period, time_zone, over, increase, split_by, match, ...others } = budgetPolicySchema.shape;
 
+/** Ids too, because forms of the console know ids. */
+const namesOrIds = match
+  .unwrap()
+  .extend({ workspaces: match.unwrap().shape.groups.describe("Slugs. Only for policies of the installation.") })
+  .optional()
+  .describe("Replaces the conditions. Names as in the config file, or ids.");
+
 /** A null removes what may be left out. */
 const budgetPolicies = z
   .array(
@@ -19,7 +26,7 @@ const budgetPolicies = z
       ...others,
       ...{ usd: usd.optional(), period: period.optional() },
       ...{ time_zone: time_zone.nullable(), over: over.nullable(), increase: increase.nullable() },
-      ...{ split_by: split_by.nullable(), match: match.nullable() },
+      ...{ split_by: split_by.nullable(), match: namesOrIds.nullable() },
       enabled: others.enabled.describe("false: without this budget."),
     }),
   )

@@ -54,6 +54,11 @@ async function openFixture(kind: "sqlite" | "postgres" = "sqlite") {
   return fixture;
 }
 
+async function keyOf({ database }: Awaited<ReturnType<typeof openFixture>>, slug: string) {
+  const keys = database.kysely.selectFrom("api_keys").innerJoin("workspaces", "workspaces.id", "workspace_id");
+  return await keys.selectAll("api_keys").where("slug", "=", slug).executeTakeFirstOrThrow();
+}
+
 /** The cost of this number of calls, and a bit more. */
 const usdFor = (calls: number) => callUsd * calls + 0.001;
 
@@ -85,6 +90,9 @@ describe.each(["sqlite", "postgres"] as const)("budget policies in a change on %
     expect(await refused({ models: ["small"] })).toBe(0);
     expect(await refused({ workspaces: ["acme"], keys: ["acme/ci"] })).toBe(7);
     expect(await refused({ workspaces: ["labs"] })).toBe(0);
+    const { id, workspace_id: workspace, group_id: group } = await keyOf(fixture, "acme");
+    expect(await refused({ workspaces: [workspace], groups: [group], keys: [id] })).toBe(7);
+    expect(await refused({ keys: [(await keyOf(fixture, "labs")).id] })).toBe(0);
     // The other provider serves the rest.
     expect(await refused({ providers: ["up"] })).toBe(0);
     expect(await refused({ providers: ["up", "spare"] })).toBe(7);
@@ -159,6 +167,10 @@ test("wrong names and members are refused with their path", async () => {
   const own = (fields: object) => ({ workspaces: [{ slug: "acme", budgets: [{ ...day, ...fields }] }] });
   expect(await problem(own({ match: { workspaces: ["acme"] } }))).toContain("budgets[0].match.workspaces`");
   expect(await problem(own({ match: { people: ["ada@example.com"] } }))).toContain('no user "ada@example.com"');
+  // Ids of another workspace are unknown.
+  const { id, group_id: group } = await keyOf(fixture, "labs");
+  expect(await problem(own({ match: { keys: [id] } }))).toContain(`no key "${id}"`);
+  expect(await problem(own({ match: { groups: [group] } }))).toContain(`no group "${group}"`);
   const key = { name: "ci", budget: { usd: 1, period: "day", over: { fallback: "none" } } };
   const fallback = await problem({ workspaces: [{ slug: "acme", keys: [key] }] });
   expect(fallback).toContain("keys[0].budget.over.fallback`");

@@ -1,6 +1,7 @@
-import type { BodyInput, BudgetConfig, ConsoleBudgetPolicy } from "@sluice/contract";
+import type { BodyInput, BudgetConfig, ConsoleBudgetPolicy, RehearsedChange } from "@sluice/contract";
 import { slugPattern } from "@sluice/contract/words";
 import { t } from "../../../language/areas/limits.ts";
+import { policyChange } from "../../rehearsals/button/change-of.ts";
 import { budgetBlockedBy } from "../budget-increase.ts";
 
 /** The state of the form of a budget policy. */
@@ -74,4 +75,19 @@ export function policyChangeOf(draft: PolicyDraft): BodyInput<"budgets.update"> 
     ...body
   } = policyBodyOf(draft);
   return { ...body, time_zone, rolling, enforce, over, increase, split_by };
+}
+
+/** The form as a change for a rehearsal; null: it is incomplete or changes nothing that can be replayed. `policy` null: a new one. */
+export function rehearsedPolicy(
+  draft: PolicyDraft,
+  policy: ConsoleBudgetPolicy | null,
+  workspace: string | null,
+): RehearsedChange | null {
+  if (policyBlockedBy(draft) !== null) return null;
+  // The stored name, because a rehearsal finds the policy by its name.
+  const name = policy?.name ?? draft.name;
+  if (!draft.enabled) return policy?.enabled === true ? policyChange(workspace, { name, enabled: false }) : null;
+  const fields = { ...policyChangeOf(draft), name };
+  const before = policy && { ...policyChangeOf(policyDraftOf(policy)), name };
+  return JSON.stringify(fields) === JSON.stringify(before) ? null : policyChange(workspace, fields);
 }

@@ -5,6 +5,7 @@ import { useAct } from "../../../api/use-act.ts";
 import { FormDrawer, wrongField } from "../../../components/form-drawer.tsx";
 import { ManagedByFileNote } from "../../../components/managed-by-file.tsx";
 import { t } from "../../../language/areas/limits.ts";
+import { RehearseButton } from "../../rehearsals/button/rehearse-button.tsx";
 import { FullBudgetForm } from "../full-budget-form.tsx";
 import {
   emptyPolicy,
@@ -13,6 +14,7 @@ import {
   policyBodyOf,
   policyChangeOf,
   policyDraftOf,
+  rehearsedPolicy,
 } from "./policy-draft.ts";
 import { MatchFields, SplitField } from "./policy-fields.tsx";
 
@@ -49,6 +51,7 @@ export function PolicyDrawer({ policy, workspace, onClose }: PolicyDrawerProps) 
       problem={act.error}
       blocked={policyBlockedBy(draft)}
       locked={locked}
+      actions={<RehearseButton change={rehearsedPolicy(draft, policy, workspace)} workspace={workspace} />}
     >
       {policy !== null && <ManagedByFileNote by={policy.managed_by} />}
       <Fieldset variant="unstyled" disabled={locked}>

@@ -4,10 +4,11 @@ import { deploymentsBody } from "../../models/detail/priorities.ts";
 
 type WorkspaceFields = Omit<
   NonNullable<RehearsedChange["workspaces"]>[number],
-  "slug" | "groups" | "keys" | "guardrails"
+  "slug" | "groups" | "keys" | "guardrails" | "budgets"
 >;
 type KeyFields = Omit<NonNullable<NonNullable<RehearsedChange["workspaces"]>[number]["keys"]>[number], "name">;
 type PersonFields = Pick<WorkspaceFields, "limits" | "budget">;
+type PolicyFields = NonNullable<RehearsedChange["budgets"]>[number];
 type ModelFields = Omit<NonNullable<RehearsedChange["models"]>[number], "name">;
 
 const scopeFields = ["models", "enforce_models", "limits", "budget"] as const;
@@ -49,6 +50,11 @@ export function keysChange(keys: readonly NamedKey[], fields: KeyFields): Rehear
 export function personChange(slug: string, email: string, fields: PersonFields): RehearsedChange | null {
   const own = replayed(fields, ["limits", "budget"]);
   return own && { users: [{ email, workspaces: [{ workspace: slug, ...own }] }] };
+}
+
+/** `workspace` null: a policy of the installation. */
+export function policyChange(workspace: string | null, fields: PolicyFields): RehearsedChange {
+  return workspace === null ? { budgets: [fields] } : { workspaces: [{ slug: workspace, budgets: [fields] }] };
 }
 
 export function priceChange(name: string, price: ModelFields["price"]): RehearsedChange | null {

@@ -6,7 +6,7 @@ import { personText } from "../../../components/person-text.ts";
 import { t } from "../../../language/areas/rehearsals.ts";
 import { limitNames, objectWords } from "./limit-names.ts";
 import { usdOf } from "./money.ts";
-import { RequestsLink } from "./result-link.tsx";
+import { PolicyLink, RequestsLink } from "./result-link.tsx";
 
 interface Figures {
   readonly refused: number;
@@ -90,10 +90,11 @@ export const ruleColumns: readonly Column<Rule>[] = [
   },
 ];
 
-/** `key acme/ci`, with a link to its requests where the requests page has such a filter. */
+/** `key acme/ci`, with a link to its requests where the requests page has such a filter, or to the policy. */
 function RuleObject({ scope, scope_id: id, label }: Pick<Rule, "scope" | "scope_id" | "label">) {
   const words = objectWords({ scope, label });
-  if (scope === "person" || scope === "policy") return <span className="break">{words}</span>;
+  if (scope === "policy") return <PolicyLink id={id}>{words}</PolicyLink>;
+  if (scope === "person") return <span className="break">{words}</span>;
   return <RequestsLink filter={scope === "workspace" ? {} : { [scope]: id }}>{words}</RequestsLink>;
 }
 

@@ -14,7 +14,6 @@ export const limitNames: Readonly<Record<Limit, string>> = {
 
 /** `API key acme/ci`, from the gateway's label `key acme/ci`. */
 export function objectWords({ scope, label }: Pick<RehearsalResult["rules"][number], "scope" | "label">): string {
-  // Policies are called budgets.
-  const prefix = `${scope === "policy" ? "budget" : scope} `;
+  const prefix = `${scope} `;
   return t(`rehearsals.objects.${scope}`, { name: label.startsWith(prefix) ? label.slice(prefix.length) : label });
 }

@@ -7,7 +7,7 @@ import { rowsOf } from "../../../components/rows.ts";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/rehearsals.ts";
 import { limitNames, objectWords } from "./limit-names.ts";
-import { RequestLink } from "./result-link.tsx";
+import { PolicyLink, RequestLink } from "./result-link.tsx";
 
 type Row = RehearsalResult["requests"][number];
 
@@ -62,9 +62,16 @@ const columns: readonly Column<Row>[] = [
   {
     id: "reason",
     header: t("rehearsals.requests.reason"),
-    cell: ({ limit, scope, label }) => (
+    cell: ({ limit, scope, scope_id: id, label, workspace }) => (
       <span className="break">
-        {limitNames[limit]} <small>{objectWords({ scope, label })}</small>
+        {limitNames[limit]}{" "}
+        {scope === "policy" ? (
+          <PolicyLink id={id} workspace={workspace.slug}>
+            {objectWords({ scope, label })}
+          </PolicyLink>
+        ) : (
+          <small>{objectWords({ scope, label })}</small>
+        )}
       </span>
     ),
   },

@@ -71,4 +71,29 @@ export function RequestLink({ request, workspace, children }: RequestLinkProps) 
   );
 }
 
+interface PolicyLinkProps {
+  /** Of a counter of the policy: `bgt_1~…/search`. Unsaved: `rehearsed …/opus~…`. */
+  readonly id: string;
+  /** Slug. Default: of the rehearsal. */
+  readonly workspace?: string;
+  readonly children: ReactNode;
+}
+
+/** The limits page, with the form of a saved policy open if it is one of the workspace. */
+export function PolicyLink({ id, workspace, children }: PolicyLinkProps) {
+  const { rehearsal, inDialog } = use(ResultPlaceContext);
+  const [budget = ""] = id.split("~");
+  const saved = budget.includes(" ") ? {} : { budget };
+  const search = { workspace: workspace ?? rehearsal.workspace?.slug ?? everyWorkspace, ...saved };
+  return (
+    <Anchor
+      fz="inherit"
+      className="break"
+      renderRoot={(props) => <Link to="/limits" search={search} {...(inDialog ? newTab : {})} {...props} />}
+    >
+      {children}
+    </Anchor>
+  );
+}
+
 const newTab = { target: "_blank" } as const;
