@@ -100,6 +100,23 @@ test("a rehearsal is visible to its creator alone", async () => {
   await fixture.ended("admin", id);
 });
 
+test("a rehearsal is hidden from its creator without the rights for it", async () => {
+  await using fixture = await openFixture();
+  const ofAcme = (await fixture.start("administrator", dailyBudget)).body as Rehearsal;
+  const ofAll = (await fixture.start("administrator", dailyBudget, { workspace: undefined })).body as Rehearsal;
+  await fixture.ended("administrator", ofAll.id);
+  const body = { name: "narrow", workspace: "other", role: "admin" } as never;
+  const { secret } = (await fixture.call("administrator", "tokens.create", { body })).body;
+  const narrow = { token: secret } as Who;
+  for (const { id } of [ofAcme, ofAll]) {
+    const params = { rehearsal: id };
+    expect((await fixture.call(narrow, "rehearsals.get", { params })).status).toBe(404);
+    expect((await fixture.call(narrow, "rehearsals.cancel", { params })).status).toBe(404);
+  }
+  const listed = await fixture.call(narrow, "rehearsals.list", { query: {} });
+  expect([listed.status, listed.body.data]).toEqual([200, []]);
+});
+
 test("admins rehearse only what they may change, in their workspace", async () => {
   await using fixture = await openFixture();
   const refused = async (who: Who, change: object, fields: object = {}) => {

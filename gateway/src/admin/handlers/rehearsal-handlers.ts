@@ -1,8 +1,8 @@
-import type { BodyOf, RehearsedChange } from "@sluice/contract";
+import type { BodyOf, Rehearsal, RehearsedChange } from "@sluice/contract";
 import { rehearsalDaysMax } from "@sluice/contract/console";
 import { consoleRoutes } from "@sluice/contract/console/routes";
 import { meets } from "@sluice/contract/words";
-import { type Actor, Failure, invalidRequest, type Workspace } from "#core/index.ts";
+import { type Actor, Failure, invalidRequest, orNotFound, type Workspace } from "#core/index.ts";
 import { usableCheck } from "#directory/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { guardrailRehearsal } from "../guardrail-rehearsal.ts";
@@ -14,6 +14,11 @@ const dayMs = 86_400_000;
 /** Changes of the configuration, tried on past calls. */
 export function rehearsalHandlers(dependencies: ConsoleDependencies) {
   const { rehearsals, configSnapshot, clock, people } = dependencies;
+  /** Throws `not_found` also without the rights. */
+  const visible = async (actor: Actor, id: string) => {
+    const found = await (await rehearsals()).store.find(actor.userId, id);
+    return orNotFound(maySee(actor, found) ? found : null, "rehearsal");
+  };
   return {
     "rehearsals.create": async ({ actor, body, auditSource }) => {
       const { change } = body;
@@ -33,17 +38,24 @@ export function rehearsalHandlers(dependencies: ConsoleDependencies) {
     },
     "rehearsals.list": async ({ actor, query }) => {
       const { store } = await rehearsals();
-      return await store.page(actor.userId, query.cursor ?? null, query.limit ?? pageSize);
+      const { data, next } = await store.page(actor.userId, query.cursor ?? null, query.limit ?? pageSize);
+      return { data: data.filter((rehearsal) => maySee(actor, rehearsal)), next };
     },
     "rehearsals.get": async ({ actor, params }) => {
-      const { store } = await rehearsals();
-      return await store.find(actor.userId, params.rehearsal);
+      return await visible(actor, params.rehearsal);
     },
     "rehearsals.cancel": async ({ actor, params }) => {
       const { store } = await rehearsals();
-      return await store.cancel(actor.userId, params.rehearsal);
+      const { id } = await visible(actor, params.rehearsal);
+      return await store.cancel(actor.userId, id);
     },
   } satisfies Partial<Handlers>;
+}
+
+/** A creator may have lost rights since, or use a token with fewer. */
+function maySee(actor: Actor, { workspace }: Pick<Rehearsal, "workspace">): boolean {
+  if (actor.administrator) return true;
+  return workspace !== null && meets(actor.roles.get(workspace.id) ?? "signed-in", "admin");
 }
 
 /** Who may make a change may rehearse it. Throws `forbidden`, or `invalid_request` without the workspace that it needs. */
