@@ -37,7 +37,7 @@ export async function lateWorkspaces({ kysely }: Database, day: number): Promise
       "workspace_id",
       eb.fn.sum<Sum>("attempts").as("attempts"),
       eb.fn.sum<Sum>("cost_nano_usd").as("cost"),
-      eb.fn.max(eb.case().when("endpoint", "=", "adjustment").then(1).else(0).end()).as("adjusted"),
+      eb.fn.max(eb.case().when("endpoint", "=", "adjustment").then(eb.lit(1)).else(eb.lit(0)).end()).as("adjusted"),
     ])
     .where("hour", ">=", day)
     .where("hour", "<", day + dayMs)
