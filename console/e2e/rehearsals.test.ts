@@ -14,6 +14,7 @@ describe.skipIf(noBrowser !== null)("rehearsals in the console", () => {
   let ada: SignedInUser;
   let page: Page;
   let keyId = "";
+  let keySecret = "";
 
   /** The key `ci` of acme makes five calls to `fast`. */
   beforeAll(async () => {
@@ -26,6 +27,7 @@ describe.skipIf(noBrowser !== null)("rehearsals in the console", () => {
     const params = { workspace: "acme" };
     const { key, secret } = await ada.call("keys.create", { params, body: { name: "ci" } });
     keyId = key.id;
+    keySecret = secret;
     for (let made = 0; made < calls; made += 1) expect((await opened.chat(secret)).status).toBe(200);
     await until(async () => {
       const { data } = await ada.call("requests.list", { params, query: { key: keyId } });
@@ -153,6 +155,23 @@ describe.skipIf(noBrowser !== null)("rehearsals in the console", () => {
     await rehearse(created);
     await dialog().getByText("Would have refused 5 of 5 requests of 1 API key, and saved").waitFor();
     await dialog().getByRole("button", { name: "Back to the form" }).click();
+  });
+
+  test("a request that a budget policy refused leads to the form of the policy", async () => {
+    const params = { workspace: "acme" };
+    const { data: policies } = await ada.call("budgets.list", { params });
+    const budget = policies.find(({ name }) => name === "fast-only")?.id ?? "";
+    await ada.call("budgets.update", { params: { ...params, budget }, body: { usd: 0 } });
+    await until(async () => (await opened.chat(keySecret)).status === 402);
+    let refused = "";
+    await until(async () => {
+      const { data } = await ada.call("requests.list", { params, query: { key: keyId, outcome: "rejected" } });
+      refused = data[0]?.request_id ?? "";
+      return refused !== "";
+    });
+    await navigateTo(page, `/console/requests/${refused}?workspace=acme`);
+    await page.getByRole("link", { name: "Raise this limit" }).click();
+    await page.getByRole("dialog", { name: "Policy fast-only" }).waitFor();
   });
 
   test("nothing violates the content security policy", () => {

@@ -1,11 +1,12 @@
 import { expect, test } from "bun:test";
-import { limitLink, objectIn, raisedLimit } from "./limit-link.ts";
+import { limitLink, objectIn, policyLink, raisedLimit } from "./limit-link.ts";
 
 test("a link names the object and the limit to edit, and the page finds them again", () => {
   const { search } = limitLink({ scope: "person", scope_id: "user_1", kind: "rpm" }, "acme", 90);
   expect(search).toEqual({ workspace: "acme", object: "person:user_1", edit: "rpm", to: "90" });
   expect(objectIn(search as never)).toEqual({ scope: "person", scope_id: "user_1" });
   for (const object of ["", "key", "key:", "planet:1"]) expect(objectIn({ object })).toBeNull();
+  expect(policyLink("bgt_1", "-").search as object).toEqual({ workspace: "-", budget: "bgt_1" });
 });
 
 test("proposes half as much again, and always more than before", () => {

@@ -14,6 +14,11 @@ export function limitLink({ scope, scope_id: id, kind }: LimitPlace, workspace: 
   };
 }
 
+/** The limits page with the form of a budget policy open. `workspace`: a slug, or `-` for the installation. */
+export function policyLink(id: string, workspace: string): LinkProps {
+  return { to: "/limits", search: { workspace, budget: id } };
+}
+
 /** The object that the URL names. */
 export function objectIn({ object = "" }: Search): Pick<LimitPlace, "scope" | "scope_id"> | null {
   const [kind, id = ""] = [object.slice(0, object.indexOf(":")), object.slice(object.indexOf(":") + 1)];
