@@ -223,8 +223,7 @@ function readCredential(headers: HeaderReader): string {
   const bifrostKey = headers.get("x-bf-vk");
   const apiKey = headers.get("x-api-key") ?? googleKey ?? bifrostKey;
   const bearer = authorization === null ? null : readBearer(authorization, apiKey !== null);
-  const differs = (other: string | null) => other !== null && apiKey !== null && other !== apiKey;
-  if (differs(bearer) || differs(googleKey) || differs(bifrostKey)) {
+  if (differ(bearer, apiKey) || differ(googleKey, apiKey) || differ(bifrostKey, apiKey)) {
     throw new Failure(
       "conflicting_credentials",
       "The headers Authorization, x-api-key, x-goog-api-key and x-bf-vk contain different keys. Send one key.",
@@ -240,6 +239,10 @@ function readCredential(headers: HeaderReader): string {
   const lengthMax = hasAccessTokenFormat(credential) ? bounds.accessTokenBytesMax : credentialBytesMax;
   if (credential.length > lengthMax) throw unknownKey();
   return credential;
+}
+
+function differ(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && one !== other;
 }
 
 function sha256(text: string): string {

@@ -92,7 +92,7 @@ export class Admission implements PermitOwner {
    * request's.
    */
   admit(principal: Principal, estimate: Estimate, id?: string): Permit | Promise<Permit> {
-    return this.#admitBy(this.#rules.ofCall(principal, estimate.call), estimate, id);
+    return this.#admitBy(this.#rules.ofCall(principal, estimate), estimate, id);
   }
 
   #admitBy(rules: CallRules, estimate: Estimate, id?: string): Permit | Promise<Permit> {
@@ -132,7 +132,7 @@ export class Admission implements PermitOwner {
     const money = isFree || budgets.length === 0 ? noMoney : estimate.money();
     const nowMs = this.#clock.now();
     const claims: Claim[] = [];
-    const model = estimate.call?.model;
+    const model = budgets.length === 0 ? undefined : estimate.call?.model;
     for (const rule of rules) claims.push(rule.claim(estimate.tokens, money, nowMs, model));
     const answer = this.#counter.reserve(claims, id, true);
     if (!(answer instanceof Promise) && answer.granted) return this.#permit(rules, answer);

@@ -69,7 +69,7 @@ export class BudgetRule implements LimitRule {
     this.#updatePeriod(nowMs);
     const amount = Math.max(0, Math.ceil(money.most));
     const least = Math.max(0, Math.ceil(money.least));
-    // The model that serves what does not fit is counted, and never refused.
+    // Calls of the fallback model are counted, and never refused.
     const isFallback = model !== undefined && model === this.#budget.fallback;
     const limit = isFallback ? Number.POSITIVE_INFINITY : budgetAmount(this.#budget, nowMs);
     const last = this.#claim;
@@ -82,7 +82,7 @@ export class BudgetRule implements LimitRule {
       return last;
     }
     this.#claimStartMs = this.#startMs;
-    this.#claim = {
+    const claim: Claim = {
       kind: "budget",
       key: this.counted.key,
       limit,
@@ -90,9 +90,9 @@ export class BudgetRule implements LimitRule {
       least,
       windowMs: this.#rolling?.bucketMs ?? 0,
       periodStart: this.#rolling === null ? this.#startMs : -this.#rolling.windowMs,
-      ...(this.#rolling === null ? {} : { rollingFrom: rollingFrom(this.#rolling, nowMs) }),
       fail: this.#budget.fail ?? "closed",
     };
+    this.#claim = this.#rolling === null ? claim : { ...claim, rollingFrom: rollingFrom(this.#rolling, nowMs) };
     return this.#claim;
   }
 

@@ -13,7 +13,7 @@ import {
 } from "#core/index.ts";
 import type { Claim, Clock } from "#ports/index.ts";
 import { BudgetRule, budgetRules } from "./budget.ts";
-import type { LimitRule } from "./limit-rule.ts";
+import type { Estimate, LimitRule } from "./limit-rule.ts";
 import { PolicyCounters } from "./policy-counters.ts";
 import { rateRules } from "./rates.ts";
 
@@ -66,9 +66,11 @@ export class CallRuleSets {
   }
 
   /** With policies by tags. */
-  ofCall(principal: Principal, call: PolicyCall | undefined): CallRules {
+  ofCall(principal: Principal, estimate: Pick<Estimate, "call">): CallRules {
     const caller = this.of(principal);
-    if (caller.byTags.length === 0 || call === undefined) return caller;
+    if (caller.byTags.length === 0) return caller;
+    const { call } = estimate;
+    if (call === undefined) return caller;
     const covering = caller.byTags.filter((policy) => coversTags(policy, call.tags));
     return this.#withPolicies(caller, covering, principal, call);
   }
@@ -81,8 +83,8 @@ export class CallRuleSets {
 
   /** The budgets that hold the money of a task. `call` absent: for rows of a batch, which may differ. */
   heldBy(principal: Principal, call: HeldCall | undefined): readonly BudgetRule[] {
-    const rules = this.ofCall(principal, call);
-    if (call === undefined) return rules.budgets;
+    if (call === undefined) return this.of(principal).budgets;
+    const rules = this.ofCall(principal, { call });
     const { model, tags, provider } = call;
     const place = { model, tags, provider: provider ?? "" };
     const covering = this.of(principal).byAttempt.filter(

@@ -98,9 +98,11 @@ export class Spending {
 
   /** Other processes may count them. */
   #spendOnPolicies(cost: Cost): void {
-    const { policies, counterValue } = this.#options;
+    const { counterValue } = this.#options;
+    const policies = this.#options.policies();
+    if (policies.length === 0) return;
     const full = policyCost(cost);
-    for (const policy of policies()) {
+    for (const policy of policies) {
       const value = counterValue(policy, full);
       if (value === undefined) continue;
       const own = policyValue(policy, full);
@@ -324,9 +326,10 @@ export class Spending {
   }
 }
 
-/** What policies depend on. Entries without it fit only policies that do not. */
-function policyCost({ model = "", provider = "", tags = {}, ...cost }: Cost): PolicyCost {
-  return { ...cost, model, provider, tags };
+/** The members that policies depend on, without a copy of the whole entry. An entry that lacks one fits policies without it. */
+function policyCost(cost: Cost): PolicyCost {
+  const { workspaceId, groupId, keyId, personId, model = "", provider = "", tags = {} } = cost;
+  return { workspaceId, groupId, keyId, personId, model, provider, tags };
 }
 
 function policyKey(counter: PolicyCounter): string {
