@@ -16,6 +16,11 @@ export interface PolicyCall {
   readonly tags: Readonly<Record<string, string>>;
 }
 
+/** `model` is empty if several may serve the call: a budget without a limit for one of them must not admit the others. */
+export function policyCall(models: readonly { readonly name: string }[], tags: PolicyCall["tags"]): PolicyCall {
+  return { model: models.length === 1 ? (models[0]?.name ?? "") : "", tags };
+}
+
 /** An attempt or its ledger entry. */
 export interface PolicyCost extends PolicyCaller, PolicyCall {
   readonly provider: string;
@@ -117,7 +122,7 @@ export function policyScopeId({ policy, value }: PolicyCounter): string {
   return value === null ? id : `${id}/${encodeURIComponent(value)}`;
 }
 
-/** The policy's id in such an id. */
+/** The policy's id in a `policyScopeId`. */
 export function policyIdOf(scopeId: string): string {
   return scopeId.slice(0, scopeId.indexOf("~"));
 }

@@ -1,8 +1,10 @@
 import { type ConfigSnapshot, Failure, isBlocked, type Model, oncePerObject, type Principal } from "#core/index.ts";
 import { deniedBy, mayCall } from "./model-grant.ts";
 
+type Models = Pick<ConfigSnapshot, "models">;
+
 /** The requested model, then its fallbacks, without blocked ones and without models that are not granted. If empty, see `noModel`. */
-export function callableModels(configSnapshot: ConfigSnapshot, principal: Principal, name: string): readonly Model[] {
+export function callableModels(configSnapshot: Models, principal: Principal, name: string): readonly Model[] {
   const model = configSnapshot.models.get(name);
   if (model === undefined) return none;
   const cache = cacheOf(principal);
@@ -18,11 +20,10 @@ const none: readonly Model[] = [];
 
 /** By principal and model. Both are new objects with each config snapshot. */
 const cacheOf = oncePerObject(
-  (_: Principal) =>
-    new WeakMap<Model, { readonly configSnapshot: ConfigSnapshot; readonly models: readonly Model[] }>(),
+  (_: Principal) => new WeakMap<Model, { readonly configSnapshot: Models; readonly models: readonly Model[] }>(),
 );
 
-function findModels(configSnapshot: ConfigSnapshot, principal: Principal, model: Model): readonly Model[] {
+function findModels(configSnapshot: Models, principal: Principal, model: Model): readonly Model[] {
   const isUsable = (one: Model) => !isBlocked(one, principal) && mayCall(principal, one.name);
   if (!isUsable(model)) return none;
   const fallbacks = model.fallbacks.flatMap((name) => configSnapshot.models.get(name) ?? []);

@@ -1,5 +1,6 @@
 import {
   asFailure,
+  bounds,
   type CallSession,
   type Deployment,
   Failure,
@@ -108,7 +109,7 @@ export class CallRun implements AttemptListener {
   #substitute({ reachedLimit }: Failure): boolean {
     const name = reachedLimit?.fallback;
     const call = this.#call;
-    if (name === undefined || this.#substitutes >= substitutesMax) return false;
+    if (name === undefined || this.#substitutes >= bounds.budgetFallbacksMax) return false;
     const model = this.#dependencies.configSnapshot().models.get(name);
     const [requested, ...others] = call.models;
     if (model === undefined || isBlocked(model, call.principal)) return false;
@@ -309,9 +310,6 @@ export class CallRun implements AttemptListener {
     return { ...constraints, affinity: this.#readPrefix(conversation) };
   }
 }
-
-/** Fallback models of budgets that a call may try, one after the other. */
-const substitutesMax = 3;
 
 export function namesKept({ facts: { continues, objects } }: Call): boolean {
   return continues !== null || (objects !== undefined && objects.length > 0);

@@ -113,6 +113,19 @@ test("calls over a budget go to its fallback model or to another provider, at th
   expect(shadow).toMatchObject({ refused: 0, moved: [] });
 });
 
+test("a budget that names the requested model limits calls that other models may serve", async () => {
+  await using fixture = await openFixture();
+  const one = { name: "one", usd: usdFor(1), period: "hour", over: { fallback: "large" } } as const;
+  const large = { name: "large", fallbacks: ["small"] };
+  const own = { refused: 0, moved: [], rehearsed_nano_usd: "176000000" };
+  expect(await fixture.rehearse({ budgets: [one] }, span)).toMatchObject(own);
+  // The call is over the budget, and begins anew with this model alone.
+  expect(await fixture.rehearse({ budgets: [one], models: [large] }, span)).toMatchObject(own);
+  const small = { ...one, over: { fallback: "small" } };
+  const both = await fixture.rehearse({ budgets: [small], models: [large] }, span);
+  expect(both.moved).toMatchObject([{ to: { model: "small" }, calls: 7 }]);
+});
+
 test("one is changed by its name, member by member, and removed", async () => {
   await using fixture = await openFixture();
   const refused = async (fields: object, own: object = {}) => {

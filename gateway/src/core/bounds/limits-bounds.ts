@@ -51,4 +51,6 @@ export const limitsBounds = {
   budgetOutputTokensMin: 256,
   /** How much more output is held when a stream has used up its hold. */
   budgetStepTokens: 1_024,
+  /** Fallback models of used-up budgets that a call may try, one after the other. */
+  budgetFallbacksMax: 3,
 } as const;

@@ -20,7 +20,7 @@ export interface ResolvedChange {
 type WorkspaceChange = NonNullable<RehearsedChange["workspaces"]>[number];
 
 /**
- * Finds what the names of a change mean. Throws `invalid_request` with the path of the first name that is unknown or repeated.
+ * Resolves the names in a change. Throws `invalid_request` with the path of the first name that is unknown or repeated.
  * `workspaceId`: only calls of this workspace are replayed; null: all that the change may concern.
  */
 export async function resolveChange(

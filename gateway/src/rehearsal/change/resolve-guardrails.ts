@@ -7,7 +7,7 @@ interface Named extends WorkspaceGuardrailConfig {
   readonly workspaces?: readonly string[] | undefined;
 }
 
-/** Finds what guardrails of a change apply to. */
+/** Resolves the objects that guardrails of a change apply to. */
 export async function resolveGuardrails(
   change: RehearsedChange,
   ids: ObjectIds,

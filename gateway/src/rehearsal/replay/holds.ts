@@ -6,7 +6,7 @@ type Models = ReadonlyMap<string, Model>;
 
 export interface PastHold {
   readonly nanoUsd: number;
-  /** It is not what the call reserved then. */
+  /** It differs from the recorded reservation. */
   readonly isEstimated: boolean;
 }
 

@@ -1,3 +1,4 @@
+import type { Model } from "#core/index.ts";
 import type { Permit } from "#limits/index.ts";
 import type { PastEntry } from "#storage/in-thread.ts";
 import type { Caller } from "./callers.ts";
@@ -21,7 +22,8 @@ export class PastCall {
   move: Move | null = null;
   /** Deployments at providers over their budget. */
   readonly skipped = new Set<string>();
-  /** Models that used-up budgets have named. */
+  /** The model that a used-up budget named last, and how many were named. */
+  substitute: Model | null = null;
   substitutes = 0;
   /** Attempts that have not ended. */
   running = 0;

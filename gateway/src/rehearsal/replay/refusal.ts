@@ -3,7 +3,7 @@ import { asFailure, type LimitScope, type Principal, policyIdOf, policyScope } f
 
 export type RehearsedLimit = (typeof rehearsedLimits)[number];
 
-/** What refuses a call of the past. */
+/** The limit, grant or route that refuses a past call. */
 export interface Refusal {
   readonly scope: LimitScope["kind"] | "model";
   readonly scopeId: string;

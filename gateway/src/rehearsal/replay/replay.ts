@@ -1,4 +1,13 @@
-import { bounds, costAtMost, type EndpointId, holdPrices, type Model, noWrites, onlyCounts } from "#core/index.ts";
+import {
+  bounds,
+  costAtMost,
+  type EndpointId,
+  holdPrices,
+  type Model,
+  noWrites,
+  onlyCounts,
+  policyCall,
+} from "#core/index.ts";
 import type { Admission, Estimate, Money, Permit } from "#limits/index.ts";
 import type { RecentCost } from "#ports/index.ts";
 import type { PastEntry } from "#storage/in-thread.ts";
@@ -9,7 +18,7 @@ import { PastCall } from "./past-call.ts";
 import { type Refusal, refusalOf } from "./refusal.ts";
 import type { ReplayClock } from "./replay-clock.ts";
 import type { Repricing } from "./repricing.ts";
-import type { Rerouting } from "./rerouting.ts";
+import { isSame, type Rerouting } from "./rerouting.ts";
 import type { RehearsalTally } from "./tally.ts";
 
 interface ReplayOptions {
@@ -167,13 +176,15 @@ export class Replay {
   /** A used-up budget may name a model that serves the call instead. */
   #refusedBy(call: PastCall, thrown: unknown): Waiting {
     const { principal } = call.caller;
-    const substitute = call.substitutes < substitutesMax ? this.#options.rerouting.substitute(call, thrown) : null;
+    const substitute =
+      call.substitutes < bounds.budgetFallbacksMax ? this.#options.rerouting.substitute(call, thrown) : null;
     if (substitute === null) {
       this.#refuse(call, refusalOf(thrown, principal));
       return null;
     }
     call.substitutes++;
-    call.route = substitute;
+    call.substitute = substitute.model;
+    call.route = isSame(substitute.model, substitute.deployment, call.first) ? null : substitute;
     return this.#ask(call);
   }
 
@@ -234,22 +245,25 @@ export class Replay {
     return permit.held;
   }
 
-  /** What the call reserved then. Where nothing was reserved, because there was no budget, what it cost. */
+  /** With the reservation of the past call; its cost, if it reserved nothing because there was no budget. */
   #estimateOf(call: PastCall, most = () => this.#holdOf(call)): Estimate {
     const { first } = call;
+    const { rerouting } = this.#options;
     return {
       tokens: first.tokens,
-      call: { model: call.route?.model.name ?? first.requestedModel, tags: first.tags },
+      get call() {
+        return policyCall(rerouting.callable(call), first.tags);
+      },
       isFree: onlyCounts(first.endpoint as EndpointId),
       money: () => this.#moneyOf(call, most()),
     };
   }
 
-  #holdOf({ first, isCounted, route, substitutes }: PastCall): number {
+  #holdOf({ first, isCounted, substitute }: PastCall): number {
     const { holds, tally } = this.#options;
-    if (substitutes > 0 && route !== null) {
+    if (substitute !== null) {
       if (isCounted) tally.unknown("holds_estimated");
-      return holds.ofAttempt(first, route.model.name);
+      return holds.ofAttempt(first, substitute.name);
     }
     const { nanoUsd, isEstimated } = holds.of(first);
     if (isCounted && isEstimated && nanoUsd > 0) tally.unknown("holds_estimated");
@@ -292,9 +306,6 @@ type Waiting = Promise<unknown> | null;
 function placeOf({ route }: PastCall, { model, provider }: PastEntry) {
   return route === null ? { model, provider } : { model: route.model.name, provider: route.deployment.provider.id };
 }
-
-/** As for live calls. */
-const substitutesMax = 3;
 
 /** A later attempt begins within this time after the end of the one before. */
 const laterAttemptsMs = bounds.retryAfterMsMax + bounds.backoffMsMax + 3_000;

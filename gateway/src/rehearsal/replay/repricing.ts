@@ -15,7 +15,7 @@ import { priceTermsOf } from "#providers/index.ts";
 import { type Connection, type PastEntry, usageOf } from "#storage/in-thread.ts";
 import type { Route } from "./route.ts";
 
-/** What an attempt would have cost. */
+/** The cost of a past attempt at the changed prices. */
 export interface Repriced {
   readonly cost: number;
   /** `vendor`: the vendor's cost was booked and stays. */

@@ -1,4 +1,5 @@
-import { type Deployment, Failure, type Model } from "#core/index.ts";
+import { type ConfigSnapshot, type Deployment, Failure, type Model } from "#core/index.ts";
+import { callableModels } from "#identity/index.ts";
 import type { Chance, Clock, Observer } from "#ports/index.ts";
 import { Router } from "#routing/index.ts";
 import type { PastEntry } from "#storage/in-thread.ts";
@@ -17,6 +18,7 @@ type Routing = Route | Refusal | "recorded";
  */
 export class Rerouting {
   readonly #models: ReadonlyMap<string, Model>;
+  readonly #configSnapshot: Pick<ConfigSnapshot, "models">;
   readonly #before: ChangedRoutes;
   readonly #router: Router;
   readonly #chance = new ChosenUnit();
@@ -27,6 +29,7 @@ export class Rerouting {
 
   constructor(models: ReadonlyMap<string, Model>, before: ChangedRoutes, clock: Clock) {
     this.#models = models;
+    this.#configSnapshot = { models };
     this.#before = before;
     this.#router = new Router({ clock, chance: this.#chance, observer: silent });
   }
@@ -62,15 +65,25 @@ export class Rerouting {
   }
 
   /** The deployment of the model that a used-up budget names; null: none, or the caller may not use it. */
-  substitute({ first, caller, route }: PastCall, thrown: unknown): Route | null {
+  substitute(call: PastCall, thrown: unknown): Route | null {
+    const { first, caller } = call;
     const name = thrown instanceof Failure ? thrown.reachedLimit?.fallback : undefined;
     const model = name === undefined ? undefined : this.#models.get(name);
-    if (model === undefined || model.name === (route?.model.name ?? first.requestedModel)) return null;
+    if (model === undefined) return null;
+    const [current, ...others] = this.callable(call);
+    if (current === model && others.length === 0) return null;
     if (caller.deniedBy(model.name) !== null || usable(model).length === 0) return null;
     this.#chance.next = unitOf(undefined, first);
     const selection = this.#router.plan([model]).next(null);
     selection?.end("cancelled", 0);
     return selection === null ? null : { model: selection.model, deployment: selection.deployment };
+  }
+
+  /** The models that may serve the call now, as a live call has them. */
+  callable({ first, caller, substitute }: PastCall): readonly Model[] {
+    if (substitute !== null) return [substitute];
+    const models = callableModels(this.#configSnapshot, caller.principal, first.requestedModel);
+    return first.endpoint === "pass-through" ? models.slice(0, 1) : models;
   }
 
   /** The next deployment, if the budget of a provider is used up; null: the call is refused. */
@@ -80,7 +93,7 @@ export class Rerouting {
     if (first.endpoint === "pass-through") return null;
     skipped.add(route?.deployment.id ?? first.deployment);
     const granted = this.#modelsOf(first.requestedModel).filter(({ name }) => caller.deniedBy(name) === null);
-    const models = call.substitutes > 0 && route !== null ? [route.model] : granted;
+    const models = call.substitute === null ? granted : [call.substitute];
     if (models.every((model) => usable(model).length === 0)) return null;
     this.#chance.next = unitOf(this.#before.get(first.model) ?? this.#models.get(first.model), first);
     const plan = this.#router.plan(models);
@@ -112,7 +125,7 @@ function noDeployment(model: string): Refusal {
   return { scope: "model", scopeId: model, label: `model ${model}`, limit: "deployments" };
 }
 
-function isSame(model: Model, { id }: Deployment, entry: PastEntry): boolean {
+export function isSame(model: Model, { id }: Deployment, entry: PastEntry): boolean {
   return model.name === entry.model && id === entry.deployment;
 }
 

@@ -15,6 +15,7 @@ import {
   onlyCounts,
   type PolicyCall,
   type PriceVersion,
+  policyCall,
   type StoredFile,
   type Usage,
 } from "#core/index.ts";
@@ -71,10 +72,8 @@ export class CallEstimate implements Estimate {
     this.#models = models;
   }
 
-  /** `model` is empty if another one may serve the call: a budget without a limit for one of them must not admit the others. */
   get call(): PolicyCall {
-    const [model, ...others] = this.#models;
-    return { model: others.length === 0 ? (model?.name ?? "") : "", tags: this.#call.tags };
+    return policyCall(this.#models, this.#call.tags);
   }
 
   money(): Money {
