@@ -168,7 +168,7 @@ export class Budget implements Tally {
   }
 }
 
-/** Drops what has left a rolling window. */
+/** Drops the spending that has left a rolling window. */
 function roll(period: Period, { rollingFrom }: Claim): void {
   if (period.buckets !== null && rollingFrom !== undefined) period.spent -= period.buckets.dropBefore(rollingFrom);
 }

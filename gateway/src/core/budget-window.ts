@@ -115,7 +115,7 @@ export function windowName({ period, timeZone, rolling }: BudgetWindow): string 
   return timeZone === undefined ? period : `${period}@${timeZone}`;
 }
 
-/** The window of such a name. */
+/** The window that `windowName` names; null: none. */
 export function windowNamed(name: string): BudgetWindow | null {
   const [head = "", timeZone] = name.split("@");
   const rolling = head.startsWith("rolling-");

@@ -57,7 +57,7 @@ export interface PolicyMatch {
   readonly tags?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What is counted separately for each value: `tag:` and a name, or the caller's or the attempt's member. */
+/** The member of a call or an attempt, or `tag:` and a name. Each of its values has its own counter. */
 export type PolicySplit = "key" | "person" | "workspace" | "group" | "model" | "provider" | `tag:${string}`;
 
 export interface BudgetPolicy {

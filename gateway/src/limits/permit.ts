@@ -31,7 +31,7 @@ export class Permit {
   readonly #reserved: Reserved | null;
   /** null: the caller has no shadow limits. */
   #shadow: ShadowTrial | null = null;
-  /** What the current attempt holds; null: nothing in addition. */
+  /** Holds money on the policies of the current attempt; null: none apply. */
   #attempt: Permit | null = null;
   #ended = false;
 
@@ -46,7 +46,7 @@ export class Permit {
     return this;
   }
 
-  /** Ends what the last attempt holds. Its cost is counted by its entry. */
+  /** Ends the last attempt's hold. Its ledger entry counts its cost. */
   leaveAttempt(): void {
     this.#attempt?.release();
     this.#attempt = null;

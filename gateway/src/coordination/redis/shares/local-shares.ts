@@ -160,7 +160,7 @@ export class LocalShares {
     const atMs = this.#clock.monotonic();
     share.recordState(used, freeInMs, held ?? 0, atMs);
     const state = stateOf(share, claim, atMs);
-    // What is idle in shares has no part in what leaves a rolling window.
+    // Money leaves a rolling window at the same time, however much is idle in shares.
     return claim.rollingFrom === undefined ? state : { ...state, freeInMs };
   }
 
