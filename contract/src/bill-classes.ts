@@ -35,7 +35,8 @@ export type BillCause = (typeof billCauses)[number];
 /** Where bills come from. `openai`, `anthropic` and `openrouter` are read from the vendor; the others are uploaded. */
 export const billingKinds = ["openai", "anthropic", "openrouter", "cur", "gcp", "csv", "focus"] as const;
 export type BillingKind = (typeof billingKinds)[number];
+export type VendorBillingKind = Extract<BillingKind, "openai" | "anthropic" | "openrouter">;
 
-export function isReadFromVendor(kind: BillingKind): boolean {
+export function isReadFromVendor(kind: BillingKind): kind is VendorBillingKind {
   return kind === "openai" || kind === "anthropic" || kind === "openrouter";
 }

@@ -17,7 +17,7 @@ export type BillDayTotals = Omit<BillDay, "lines" | "bill">;
 
 export type DecisionAction = Row<"bill_decisions">["action"];
 
-/** What an administrator decided about the difference of a line. */
+/** A decision of an administrator about the difference of a line. */
 export interface Decision {
   readonly provider: string;
   readonly day: string;

@@ -120,6 +120,13 @@ export function countOf(text: string | null): number | null {
   return Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : null;
 }
 
+/** A page of a vendor's report. */
+export interface ReportPage {
+  readonly rows: readonly ExactObject[];
+  /** null: the last page. */
+  readonly next: string | null;
+}
+
 /** The next page of a vendor's report; null: this is the last one. Throws if a page follows that has no name: a part is not the bill. */
 export function nextPageOf(page: ExactObject): string | null {
   if (page["has_more"] !== true) return null;

@@ -270,7 +270,7 @@ function pastGateway(
 interface PricedDifference {
   readonly own: OurClass | null;
   readonly their: TheirClass | null;
-  /** What units do not explain. */
+  /** The part of the difference that units do not explain. */
   readonly priceNanoUsd: NanoUsd;
   readonly theirNanoUsd: NanoUsd;
   readonly unitCauses: readonly Cause[];

@@ -4,13 +4,10 @@ import { splitByWeight } from "#ledger/index.ts";
 import type { BilledUsage } from "#ports/index.ts";
 import { billClassOf } from "./bill.ts";
 
-/** What the ledger has for one model and class of a bill. */
+/** Usage of one model and class of a bill, by the ledger. */
 export interface OurClass {
   units: number;
   costNanoUsd: NanoUsd;
-  /** Units that were estimated, because the vendor reported none: of whole answers, and of answers that broke off. */
-  estimatedUnits: number;
-  brokenUnits: number;
   /** Units of calls that ran over midnight, which a vendor may count on the day of their end: out of this day, and into it. */
   leavingUnits: number;
   arrivingUnits: number;
@@ -26,6 +23,7 @@ export interface OurModel {
   readonly models: Set<string>;
   readonly classes: Map<BillClass, OurClass>;
   calls: number;
+  /** Calls with estimated usage, because the vendor reported none: with whole answers, and with answers that broke off. */
   estimatedCalls: number;
   brokenCalls: number;
   leavingCalls: number;
@@ -50,7 +48,7 @@ export function ourUsage(
 
 function addEntry(model: OurModel, entry: BilledUsage): void {
   const { adjustment, isEstimated, isBroken, runsOver, calls } = entry;
-  // What a vendor charges for stored data has no call, but it is a cost of the day and corrects nothing.
+  // A vendor's charge for stored data is a cost of the day, although it has no call. It corrects nothing.
   if (adjustment === "storage") {
     classIn(model, "other").costNanoUsd += entry.costNanoUsd;
     return;
@@ -66,7 +64,6 @@ function addEntry(model: OurModel, entry: BilledUsage): void {
     const own = classIn(model, usageClass);
     own.units += units;
     own.costNanoUsd += costNanoUsd;
-    if (isEstimated) own[isBroken ? "brokenUnits" : "estimatedUnits"] += units;
     if (runsOver) own.leavingUnits += units;
     const tier = entry.served?.split(" ")[0] ?? "";
     own.tiers.set(tier, (own.tiers.get(tier) ?? 0) + units);
@@ -119,7 +116,4 @@ function classIn(model: OurModel, usageClass: BillClass): OurClass {
   return own;
 }
 
-const noUnits = {
-  ...{ units: 0, costNanoUsd: 0, estimatedUnits: 0, brokenUnits: 0, leavingUnits: 0, arrivingUnits: 0 },
-  adjustedNanoUsd: 0,
-};
+const noUnits = { units: 0, costNanoUsd: 0, leavingUnits: 0, arrivingUnits: 0, adjustedNanoUsd: 0 };

@@ -8,7 +8,7 @@ import { type BillLine, dayAt, dayMs, dayStart } from "./bill.ts";
 import type { BillDay, BillDayTotals, BillStore, DecisionAction, StoredDecision } from "./bill-store.ts";
 import { type ComparedDay, type ComparedLine, compareDay } from "./compare.ts";
 import { readBill } from "./sources/read-bill.ts";
-import { readVendorBill, type VendorReading } from "./vendor-bills.ts";
+import { readVendorBill } from "./vendor-bills.ts";
 
 /** Default share of the larger amount up to which differences are ignored, and days until a vendor's bill is complete. */
 const defaultTolerance = 0.005;
@@ -92,16 +92,19 @@ export class Reconciliation {
       if ((await this.#due()).length === 0) return;
       await this.#options.leadership?.once("reconciliation", async (lease) => {
         const signal = AbortSignal.any([lease.signal, stopping]);
+        let hasFailed = false;
         // Another process may have read some in the meantime.
         for (const account of await this.#due()) {
           if (signal.aborted) return;
           try {
             await this.#readWindow(account, signal);
-            this.#fault.succeeded();
           } catch (thrown) {
-            if (!signal.aborted) this.#fault.failed({ provider: account.providerId, error: thrown });
+            if (signal.aborted) return;
+            hasFailed = true;
+            this.#fault.failed({ provider: account.providerId, error: thrown });
           }
         }
+        if (!hasFailed) this.#fault.succeeded();
       });
     } catch (thrown) {
       if (!stopping.aborted) this.#fault.failed({ error: thrown });
@@ -151,9 +154,8 @@ export class Reconciliation {
     }
     const provider = orNotFound(configSnapshot().providers.get(providerId), "provider", "provider");
     refuseLongTime(from, to);
-    const own = kind as VendorReading["kind"];
     try {
-      const reading = { kind: own, provider, adminKey, baseUrl, account: part, from, to, signal };
+      const reading = { kind, provider, adminKey, baseUrl, account: part, from, to, signal };
       const bill = await readVendorBill(client, reading);
       const days = Array.from({ length: (to - from) / dayMs }, (_, n) => dayAt(from + n * dayMs));
       await this.#compareDays(account, bill, days);

@@ -1,7 +1,17 @@
+import type { VendorBillingKind } from "@sluice/contract/words";
 import { Failure, type Provider, type Secret } from "#core/index.ts";
 import type { ProviderClient, WholeAnswer } from "#provider-client/index.ts";
 import { outboundDraft } from "#providers/index.ts";
-import { type BillLine, dayAt, dayMs, type ExactObject, objectOf, parseExact, textIn } from "./bill.ts";
+import {
+  type BillLine,
+  dayAt,
+  dayMs,
+  type ExactObject,
+  objectOf,
+  parseExact,
+  type ReportPage,
+  textIn,
+} from "./bill.ts";
 import { anthropicCosts, anthropicPage, anthropicUsage } from "./sources/anthropic.ts";
 import { openaiBill, openaiCosts, openaiPage, openaiUsage } from "./sources/openai.ts";
 import { openrouterBill } from "./sources/openrouter.ts";
@@ -14,7 +24,7 @@ interface BilledAccount {
 }
 
 export interface VendorReading {
-  readonly kind: "openai" | "anthropic" | "openrouter";
+  readonly kind: VendorBillingKind;
   /** The provider with its network settings. */
   readonly provider: Provider;
   readonly adminKey: Secret;
@@ -66,12 +76,7 @@ async function readOpenAI(pages: VendorPages, { account, from, to }: VendorReadi
     ...many("api_key_ids", account.api_key_ids),
   ];
   const buckets = async (path: string, groups: readonly string[], isOptional = false) =>
-    await pages.all(
-      `/v1/organization/${path}`,
-      [...query, ...many("group_by", groups)],
-      (answer) => ({ rows: openaiPage(answer).buckets, next: openaiPage(answer).next }),
-      isOptional,
-    );
+    await pages.all(`/v1/organization/${path}`, [...query, ...many("group_by", groups)], openaiPage, isOptional);
   const costs = openaiCosts((await buckets("costs", ["line_item"])) ?? []);
   const usage = openaiUsage((await buckets("usage/completions", ["model", "batch", "service_tier"])) ?? []);
   const more: BillLine[] = [];
@@ -159,7 +164,7 @@ class VendorPages {
   async all(
     path: string,
     query: Query,
-    read: (answer: unknown) => { readonly rows: readonly ExactObject[]; readonly next: string | null },
+    read: (answer: unknown) => ReportPage,
     isOptional: boolean,
   ): Promise<readonly ExactObject[] | null> {
     const rows: ExactObject[] = [];

@@ -9,20 +9,15 @@ import {
   nextPageOf,
   objectOf,
   objectsOf,
+  type ReportPage,
   textIn,
 } from "../bill.ts";
 import { tierOf, usageLines } from "./openai.ts";
 
 // https://platform.claude.com/docs/en/api/admin-api/usage-cost
 
-interface AnthropicPage {
-  readonly rows: readonly ExactObject[];
-  /** null: the last page. */
-  readonly next: string | null;
-}
-
 /** Pages of the analytics endpoints have rows; pages of the older reports have a bucket for each day, with its rows. */
-export function anthropicPage(answer: unknown): AnthropicPage {
+export function anthropicPage(answer: unknown): ReportPage {
   const page = objectOf(answer);
   const rows = objectsOf(page["data"]).flatMap((row) => {
     if (!Array.isArray(row["results"])) return [row];

@@ -9,20 +9,16 @@ import {
   nextPageOf,
   objectOf,
   objectsOf,
+  type ReportPage,
   textIn,
 } from "../bill.ts";
 
 // https://platform.openai.com/docs/api-reference/usage
 
-export interface OpenAIPage {
-  readonly buckets: readonly ExactObject[];
-  /** null: the last page. */
-  readonly next: string | null;
-}
-
-export function openaiPage(answer: unknown): OpenAIPage {
+/** Its rows are buckets: a day with the results of the day. */
+export function openaiPage(answer: unknown): ReportPage {
   const page = objectOf(answer);
-  return { buckets: objectsOf(page["data"]), next: nextPageOf(page) };
+  return { rows: objectsOf(page["data"]), next: nextPageOf(page) };
 }
 
 /** Rows of `/costs`, grouped by line item: `{amount: {value, currency}, line_item: "gpt-6-astra, input_tokens", quantity}`. */

@@ -81,7 +81,7 @@ test("reads OpenAI's costs by line item, and takes quantities from the usage", (
   const place = { day: "2026-11-27", model: "gpt-6-astra" };
   const used = { ...place, costNanoUsd: null, requests: null, tier: "priority" };
   const billed = { ...place, requests: null, tier: null };
-  expect(openaiBill(openaiCosts(costs.buckets), openaiUsage(usage.buckets))).toEqual([
+  expect(openaiBill(openaiCosts(costs.rows), openaiUsage(usage.rows))).toEqual([
     { ...used, usageClass: "input", units: 6_000, requests: 7 },
     { ...used, usageClass: "cache_read", units: 1_000 },
     { ...used, usageClass: "cache_write", units: 100 },

@@ -19,7 +19,7 @@ export interface BillTables {
   };
   /** `problem` null: the last reading succeeded. */
   bill_readings: { provider: string; read_at: number; problem: string | null };
-  /** What administrators decided about differences. Several decisions about one line follow each other. */
+  /** Decisions of administrators about differences. A line may have several. */
   bill_decisions: {
     id: string;
     provider: string;
