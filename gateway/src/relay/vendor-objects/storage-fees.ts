@@ -64,8 +64,12 @@ export class StorageFees {
       isComplete = measured.length === stores.length && isComplete;
       await this.#charge(measured.filter(isStored), price, day, now);
     }
-    if (isComplete) await writeMark(day);
-    else this.#retryAtMs = clock.monotonic() + retryMs;
+    if (!isComplete) {
+      this.#retryAtMs = clock.monotonic() + retryMs;
+      return;
+    }
+    this.#fault.succeeded();
+    await writeMark(day);
   }
 
   async #storesByAccount(now: number): Promise<ReadonlyMap<string, readonly UpstreamObject[]>> {
@@ -93,9 +97,7 @@ export class StorageFees {
     for (let at = 0; at < stores.length && !signal.aborted; at += readTogether) {
       const reading = stores.slice(at, at + readTogether).map(async (store): Promise<Measured | null> => {
         try {
-          const bytes = await this.#sizeOf(provider, store, signal);
-          this.#fault.succeeded();
-          return { store, bytes };
+          return { store, bytes: await this.#sizeOf(provider, store, signal) };
         } catch (error) {
           if (!signal.aborted) this.#fault.failed({ provider: provider.id, store: store.id, error });
           return null;
