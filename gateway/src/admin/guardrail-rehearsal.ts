@@ -24,7 +24,11 @@ export function guardrailRehearsal(
   const addPage = capturedReplay(dependencies);
   // Whole hours, like the numbers of calls.
   const span = { from: Math.floor(from / hourMs) * hourMs, to: Math.ceil(to / hourMs) * hourMs };
-  const examine = async (rehearsed: RehearsedGuardrail, continues: () => Promise<boolean>): Promise<Result> => {
+  const examine = async (
+    rehearsed: RehearsedGuardrail,
+    continues: () => Promise<boolean>,
+    signal: AbortSignal,
+  ): Promise<Result> => {
     const guardrail = guardrailOf(rehearsed);
     const tally = new ReplayTally();
     const workspace =
@@ -39,16 +43,16 @@ export function guardrailRehearsal(
     let [until, next, examined] = [span.to, null as string | null, 0];
     do {
       const page = await reports.capturedHeads(rehearsed.workspaceId ?? workspaceId, span, next, capturesAtOnce);
-      await addPage(tally, guardrail, page.data, new AbortController().signal);
+      await addPage(tally, guardrail, page.data, signal);
       examined += page.data.length;
       ({ next } = page);
       until = next === null ? span.from : (page.data.at(-1)?.at ?? until);
     } while (next !== null && examined < capturesMax && (await continues()));
     return { ...named, not_run: null, ...tally.sums(), read_until: until };
   };
-  return async (guardrails, continues) => {
+  return async (guardrails, continues, signal) => {
     const results: Result[] = [];
-    for (const guardrail of guardrails) results.push(await examine(guardrail, continues));
+    for (const guardrail of guardrails) results.push(await examine(guardrail, continues, signal));
     return results;
   };
 }

@@ -34,14 +34,13 @@ export class SecretReferences {
   #fault: LastingFault | null = null;
   /** null: no check is scheduled. */
   #stop: (() => void) | null = null;
-  #isClosed = false;
+  readonly #closing = new AbortController();
   /** The number of `resolve` that wait, and will see every change. */
   #waiting = 0;
 
   constructor({ transport, clock, workload }: SecretReferencesOptions) {
     this.#clock = clock;
-    const { signal } = new AbortController();
-    this.#context = credentialContext({ transport, clock, workload, signal });
+    this.#context = credentialContext({ transport, clock, workload, signal: this.#closing.signal });
   }
 
   /** The configuration with secrets in place of references. Waits for new ones, but no longer than `waitMs`. */
@@ -92,13 +91,13 @@ export class SecretReferences {
   }
 
   close(): void {
-    this.#isClosed = true;
+    this.#closing.abort();
     this.#stop?.();
   }
 
   /** Checks the references on a schedule, as long as there are any. */
   #schedule(): void {
-    if (this.#stop !== null || this.#fault === null || this.#isClosed || this.#uses.size === 0) return;
+    if (this.#stop !== null || this.#fault === null || this.#closing.signal.aborted || this.#uses.size === 0) return;
     this.#stop = this.#clock.after(checkMs, () => {
       this.#stop = null;
       for (const [reference, state] of this.#states) if (this.#isDue(state)) void this.#read(reference);
@@ -144,7 +143,7 @@ export class SecretReferences {
     } catch (thrown) {
       state.problem = asFailure(thrown).message;
     }
-    if (this.#isClosed || !this.#states.has(reference)) return;
+    if (this.#closing.signal.aborted || !this.#states.has(reference)) return;
     this.#report();
     const isChanged = state.value !== before || (state.value === null && state.problem !== problemBefore);
     if (isChanged && this.#waiting === 0) this.#onChange();

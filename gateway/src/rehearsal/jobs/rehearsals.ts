@@ -17,10 +17,11 @@ export interface RehearsalsOptions {
   readonly configSnapshot: () => ConfigSnapshot;
 }
 
-/** Checks captured requests with the guardrails of a change. Stops early if `continues` is false. */
+/** Checks captured requests with the guardrails of a change. Stops early if `continues` is false. Throws once the signal is aborted. */
 export type TryGuardrails = (
   guardrails: readonly RehearsedGuardrail[],
   continues: () => Promise<boolean>,
+  signal: AbortSignal,
 ) => Promise<RehearsalResult["guardrails"]>;
 
 interface Job {
@@ -38,7 +39,7 @@ export class Rehearsals {
   readonly #thread: OrderThread<WorkerOrder, WorkerReply>;
   readonly #waiting: Job[] = [];
   #running: Promise<void> | null = null;
-  #closed = false;
+  readonly #closing = new AbortController();
 
   constructor(options: RehearsalsOptions) {
     this.#options = options;
@@ -62,14 +63,15 @@ export class Rehearsals {
     const { changes, guardrails, workspaceIds } = resolved;
     const job = await store.create(request);
     const order = orderOf(changes, { from, to, workspaceIds }, configSnapshot());
-    this.#waiting.push({ id: job.id, order, guardrails: (continues) => tryGuardrails(guardrails, continues) });
+    const tryAll: Job["guardrails"] = (continues) => tryGuardrails(guardrails, continues, this.#closing.signal);
+    this.#waiting.push({ id: job.id, order, guardrails: tryAll });
     this.#running ??= this.#runAll();
     return job;
   }
 
   /** Ends the thread. Its job fails: no process notes it any more. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closing.abort();
     this.#waiting.length = 0;
     await this.#thread.end();
     await this.#running;
@@ -81,14 +83,14 @@ export class Rehearsals {
       try {
         await this.#run(job);
       } catch (thrown) {
-        if (this.#closed) break;
+        if (this.#closing.signal.aborted) break;
         observer.log("error", "rehearsal failed", { rehearsal: job.id, error: thrown });
         const problem = "The calls could not be replayed. The log of the gateway has the reason.";
         await store.failed(job.id, problem).catch(() => undefined);
       }
     }
     this.#running = null;
-    if (!this.#closed) await this.#thread.end();
+    if (!this.#closing.signal.aborted) await this.#thread.end();
   }
 
   async #run({ id, order, guardrails }: Job): Promise<void> {
