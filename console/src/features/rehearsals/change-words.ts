@@ -1,7 +1,7 @@
 import type { RehearsedChange } from "@sluice/contract";
 import { t } from "../../language/areas/rehearsals.ts";
 
-/** What a change is about: `acme/ci and 2 others`. */
+/** The objects in a change: `acme/ci and 2 others`. */
 export function changeWords(change: RehearsedChange): string {
   const { workspaces = [], users = [], models = [], guardrails = [], budgets = [] } = change;
   const [first = "", ...others] = [

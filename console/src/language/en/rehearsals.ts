@@ -67,7 +67,7 @@ export const rehearsals = {
     model: "Model",
     first: "First time",
     lost: "Their cost then",
-    nobody: "No person had a refused request",
+    noPerson: "No person's requests were refused",
     noLimit: "No limit refused a request",
     noKey: "No API key is affected",
     noModel: "No models",
@@ -105,20 +105,20 @@ export const rehearsals = {
   },
   moved: {
     title: "Answered elsewhere",
-    help: "Costs follow from the recorded usage at the other price.",
+    help: "The cost with the change is calculated from the recorded usage.",
     from: "Answered by",
     to: "Would go to",
-    requests: "Requests",
   },
   unknown: {
-    title: "What cannot be known",
+    title: "Limits of this result",
     count: "{count, plural, one {# request} other {# requests}}",
     callers_react:
       "Callers would have retried, waited or stopped after a refusal. The requests after it are replayed as they were made.",
     refused_then: "Requests that were refused then have no usage, so higher limits are not credited with them.",
     holds_estimated: "The reserved money is estimated, because no money was reserved then or the price has changed.",
     tokens_forecast: "Tokens per minute count the used tokens; a live request reserves a forecast first.",
-    streams_judged_at_end: "Whether a budget ends a stream early is decided when it ended, and its cost is estimated.",
+    streams_judged_at_end:
+      "Streams are checked against budgets only at their end, so an early end and its cost are estimates.",
     keys_deleted: "The API key was deleted. Its requests count for its group and workspace.",
     entries_deleted: "The period begins before the oldest entries that are kept.",
     unpriced: "The model had no price, so its requests use up no budget.",

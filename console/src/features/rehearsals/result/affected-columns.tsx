@@ -8,13 +8,12 @@ import { limitNames, objectWords } from "./limit-names.ts";
 import { usdOf } from "./money.ts";
 import { PolicyLink, RequestsLink } from "./result-link.tsx";
 
-interface Figures {
-  readonly refused: number;
+interface Costs {
   readonly recorded_nano_usd: string;
   readonly rehearsed_nano_usd: string;
 }
 
-const refused: Column<Pick<Figures, "refused">> = {
+const refused: Column<{ readonly refused: number }> = {
   id: "refused",
   header: t("rehearsals.figures.refused"),
   align: "right",
@@ -22,7 +21,7 @@ const refused: Column<Pick<Figures, "refused">> = {
   cell: (row) => <Count value={row.refused} />,
 };
 
-const requests: Column<{ readonly calls: number }> = {
+export const requests: Column<{ readonly calls: number }> = {
   id: "calls",
   header: t("rehearsals.figures.requests"),
   align: "right",
@@ -30,7 +29,7 @@ const requests: Column<{ readonly calls: number }> = {
   cell: ({ calls }) => <Count value={calls} />,
 };
 
-const costs: readonly Column<Figures>[] = [
+export const costs: readonly Column<Costs>[] = [
   {
     id: "recorded",
     header: t("rehearsals.figures.costThen"),

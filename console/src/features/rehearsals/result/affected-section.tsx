@@ -8,14 +8,15 @@ import { t } from "../../../language/areas/rehearsals.ts";
 import { keyColumns, modelColumns, personColumns, ruleColumns } from "./affected-columns.tsx";
 
 const views = ["limits", "people", "keys", "models"] as const;
+type View = (typeof views)[number];
 const choices = views.map((value) => ({ value, label: t(`rehearsals.refused.${value}`) }));
 const listedMax = 100;
 
 /** Refused requests and cost by limit, person, key and model. */
 export function AffectedSection({ result }: { readonly result: RehearsalResult }) {
-  const [view, setView] = useState<string>(result.refused + result.refused_anyway > 0 ? "limits" : "keys");
-  const count = { limits: result.rules, people: result.people, keys: result.keys, models: result.models };
-  const listed = Object.entries(count).find(([name]) => name === view)?.[1].length ?? 0;
+  const [view, setView] = useState<View>(result.refused + result.refused_anyway > 0 ? "limits" : "keys");
+  const { rules: limits, people, keys, models } = result;
+  const listed = { limits, people, keys, models }[view].length;
   return (
     <Section
       title={t("rehearsals.refused.title")}
@@ -42,7 +43,7 @@ export function AffectedSection({ result }: { readonly result: RehearsalResult }
           columns={personColumns}
           rows={result.people}
           rowKey={({ person }) => person.id}
-          empty={t("rehearsals.refused.nobody")}
+          empty={t("rehearsals.refused.noPerson")}
         />
       )}
       {view === "keys" && (

@@ -1,10 +1,9 @@
 import type { RehearsalResult } from "@sluice/contract";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
-import { Count, Money } from "../../../components/figures.tsx";
 import { rowsOf } from "../../../components/rows.ts";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/rehearsals.ts";
-import { usdOf } from "./money.ts";
+import { costs, requests } from "./affected-columns.tsx";
 import { RequestsLink } from "./result-link.tsx";
 
 type Moved = RehearsalResult["moved"][number];
@@ -36,25 +35,6 @@ const columns: readonly Column<Moved>[] = [
     cell: ({ from }) => <RequestsLink filter={{ provider: from.provider }}>{placeText(from)}</RequestsLink>,
   },
   { id: "to", header: t("rehearsals.moved.to"), cell: ({ to }) => <span className="break">{placeText(to)}</span> },
-  {
-    id: "calls",
-    header: t("rehearsals.moved.requests"),
-    align: "right",
-    sortBy: ({ calls }) => calls,
-    cell: ({ calls }) => <Count value={calls} />,
-  },
-  {
-    id: "recorded",
-    header: t("rehearsals.figures.costThen"),
-    align: "right",
-    sortBy: (row) => usdOf(row.recorded_nano_usd),
-    cell: (row) => <Money usd={usdOf(row.recorded_nano_usd)} aligned />,
-  },
-  {
-    id: "rehearsed",
-    header: t("rehearsals.figures.cost"),
-    align: "right",
-    sortBy: (row) => usdOf(row.rehearsed_nano_usd),
-    cell: (row) => <Money usd={usdOf(row.rehearsed_nano_usd)} aligned />,
-  },
+  requests,
+  ...costs,
 ];

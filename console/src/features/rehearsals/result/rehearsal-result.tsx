@@ -25,7 +25,7 @@ interface RehearsalResultProps {
 
 const minuteMs = 60_000;
 
-/** What the change would have done: a sentence first, then figures, charts and lists. */
+/** The effect of the change on past requests: a sentence, then figures, charts and lists. */
 export function RehearsalResultView({ result, span }: RehearsalResultProps) {
   const [sentence, ...more] = sentencesOf(result);
   return (

@@ -1,6 +1,6 @@
 import { Anchor } from "@mantine/core";
 import { everyWorkspace, type Rehearsal } from "@sluice/contract";
-import { Link } from "@tanstack/react-router";
+import { Link, type LinkProps } from "@tanstack/react-router";
 import { createContext, type ReactNode, use } from "react";
 
 interface ResultPlace {
@@ -27,7 +27,7 @@ interface RequestsLinkProps {
 
 /** The requests of the period that the filter finds, refused or not. */
 export function RequestsLink({ filter, workspace, from, to, children }: RequestsLinkProps) {
-  const { rehearsal, inDialog } = use(ResultPlaceContext);
+  const { rehearsal } = use(ResultPlaceContext);
   const search = {
     workspace: workspace ?? rehearsal.workspace?.slug ?? everyWorkspace,
     from: String(from ?? rehearsal.from),
@@ -35,13 +35,9 @@ export function RequestsLink({ filter, workspace, from, to, children }: Requests
     ...filter,
   };
   return (
-    <Anchor
-      fz="inherit"
-      className="break"
-      renderRoot={(props) => <Link to="/requests" search={search} {...(inDialog ? newTab : {})} {...props} />}
-    >
+    <ResultLink className="break" to="/requests" search={search}>
       {children}
-    </Anchor>
+    </ResultLink>
   );
 }
 
@@ -52,22 +48,10 @@ interface RequestLinkProps {
 }
 
 export function RequestLink({ request, workspace, children }: RequestLinkProps) {
-  const { inDialog } = use(ResultPlaceContext);
   return (
-    <Anchor
-      fz="inherit"
-      renderRoot={(props) => (
-        <Link
-          to="/requests/$request"
-          params={{ request }}
-          search={{ workspace }}
-          {...(inDialog ? newTab : {})}
-          {...props}
-        />
-      )}
-    >
+    <ResultLink to="/requests/$request" params={{ request }} search={{ workspace }}>
       {children}
-    </Anchor>
+    </ResultLink>
   );
 }
 
@@ -81,19 +65,28 @@ interface PolicyLinkProps {
 
 /** The limits page, with the form of a saved policy open if it is one of the workspace. */
 export function PolicyLink({ id, workspace, children }: PolicyLinkProps) {
-  const { rehearsal, inDialog } = use(ResultPlaceContext);
+  const { rehearsal } = use(ResultPlaceContext);
   const [budget = ""] = id.split("~");
   const saved = budget.includes(" ") ? {} : { budget };
   const search = { workspace: workspace ?? rehearsal.workspace?.slug ?? everyWorkspace, ...saved };
   return (
+    <ResultLink className="break" to="/limits" search={search}>
+      {children}
+    </ResultLink>
+  );
+}
+
+type ResultLinkProps = LinkProps & { readonly className?: "break"; readonly children: ReactNode };
+
+function ResultLink({ className, children, ...link }: ResultLinkProps) {
+  const { inDialog } = use(ResultPlaceContext);
+  return (
     <Anchor
       fz="inherit"
-      className="break"
-      renderRoot={(props) => <Link to="/limits" search={search} {...(inDialog ? newTab : {})} {...props} />}
+      {...(className === undefined ? {} : { className })}
+      renderRoot={(props) => <Link {...link} {...(inDialog ? { target: "_blank" } : {})} {...props} />}
     >
       {children}
     </Anchor>
   );
 }
-
-const newTab = { target: "_blank" } as const;
