@@ -63,9 +63,9 @@ const lineColumns: readonly Column<BillLineRow>[] = [
     header: t("bill.columns.units"),
     align: "right",
     cell: ({ our_units: ours, their_units: theirs }) => (
-      <>
+      <span className="nowrap">
         <Count value={ours} /> / <Count value={theirs} />
-      </>
+      </span>
     ),
   },
   {

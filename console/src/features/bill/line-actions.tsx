@@ -17,7 +17,7 @@ interface LineActionsProps {
 
 const invalidates = ["reconciliation.list", "reconciliation.show"] as const;
 
-/** What an administrator can do about a difference. */
+/** The actions of an administrator on a difference. */
 export function LineActions(props: LineActionsProps) {
   const { provider, day, line } = props;
   const accept = useAct("reconciliation.accept", { invalidates, done: t("bill.accept.done") });
@@ -27,7 +27,7 @@ export function LineActions(props: LineActionsProps) {
   // Without users of the model, no one can be charged.
   const mayBook = line.our_models.length > 0 || line.model === "";
   return (
-    <Group gap="xs" justify="flex-end">
+    <Group gap={4} justify="flex-end" wrap="nowrap">
       {line.vendor_price !== null && line.our_models.map((model) => <TakePrice key={model} {...props} model={model} />)}
       {mayBook && (
         <ConfirmButton
