@@ -1,6 +1,6 @@
 import { Group, Select } from "@mantine/core";
 import type { BudgetConfig } from "@sluice/contract";
-import { useState } from "react";
+import { type ComponentProps, useState } from "react";
 import { t } from "../language/areas/components.ts";
 import { NumberField } from "./number-field.tsx";
 import { ShadowSwitch } from "./shadow-switch.tsx";
@@ -41,16 +41,9 @@ export function BudgetForm({
   return (
     <>
       <Group gap="xs" align="flex-end" wrap="nowrap">
-        <NumberField
+        <BudgetAmount
           label={label}
           placeholder={t("components.budget.none")}
-          prefix="$"
-          min={0}
-          max={9_000_000}
-          decimalScale={6}
-          allowNegative={false}
-          thousandSeparator
-          hideControls
           disabled={disabled}
           className="grow"
           value={value?.usd ?? null}
@@ -80,6 +73,22 @@ export function BudgetForm({
       )}
       {value !== null && <ShadowSwitch value={value} onChange={onChange} disabled={disabled} name={label} />}
     </>
+  );
+}
+
+/** US dollars. */
+export function BudgetAmount(props: ComponentProps<typeof NumberField>) {
+  return (
+    <NumberField
+      {...props}
+      prefix="$"
+      min={0}
+      max={9_000_000}
+      decimalScale={6}
+      allowNegative={false}
+      thousandSeparator
+      hideControls
+    />
   );
 }
 

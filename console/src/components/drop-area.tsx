@@ -12,13 +12,25 @@ interface DropAreaProps {
   readonly required?: boolean;
   readonly disabled?: boolean;
   readonly onFiles: (files: readonly File[]) => void;
-  /** The words in it. `isOver`: a file is dragged over it. */
-  readonly children: (isOver: boolean) => ReactNode;
+  readonly prompt: ReactNode;
+  /** Replaces the prompt while a file is dragged over the area. */
+  readonly dropNow: string;
+  readonly children: ReactNode;
 }
 
 /** Files that are dropped here, or chosen. The input is reset, so that the same file can be chosen again. */
 export function DropArea(props: DropAreaProps) {
-  const { accept, label, invalid = false, required = false, disabled = false, onFiles, children } = props;
+  const {
+    accept,
+    label,
+    invalid = false,
+    required = false,
+    disabled = false,
+    onFiles,
+    prompt,
+    dropNow,
+    children,
+  } = props;
   const [over, setOver] = useState(false);
   const drag = (event: DragEvent, isOver: boolean) => {
     event.preventDefault();
@@ -52,7 +64,8 @@ export function DropArea(props: DropAreaProps) {
         }}
       />
       <IconUpload size={20} stroke={1.5} aria-hidden />
-      {children(over)}
+      <span>{over ? dropNow : prompt}</span>
+      {children}
     </label>
   );
 }

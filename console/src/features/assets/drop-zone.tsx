@@ -39,28 +39,18 @@ export function DropZone({ file, onFile, error, sent }: DropZoneProps) {
           aria-describedby="upload-limits"
           required
           onFiles={take}
+          prompt={
+            <Rich text="assets.upload.drop" tags={{ choose: (words) => <span className="text-link">{words}</span> }} />
+          }
+          dropNow={t("assets.upload.dropNow")}
         >
-          {(isOver) => (
-            <>
-              <span>
-                {isOver ? (
-                  t("assets.upload.dropNow")
-                ) : (
-                  <Rich
-                    text="assets.upload.drop"
-                    tags={{ choose: (words) => <span className="text-link">{words}</span> }}
-                  />
-                )}
-              </span>
-              <Text size="xs" c="dimmed" component="span" id="upload-limits">
-                {t("assets.upload.limits", {
-                  image: formatBytes(uploadBytesMax.Image),
-                  video: formatBytes(uploadBytesMax.Video),
-                  audio: formatBytes(uploadBytesMax.Audio),
-                })}
-              </Text>
-            </>
-          )}
+          <Text size="xs" c="dimmed" component="span" id="upload-limits">
+            {t("assets.upload.limits", {
+              image: formatBytes(uploadBytesMax.Image),
+              video: formatBytes(uploadBytesMax.Video),
+              audio: formatBytes(uploadBytesMax.Audio),
+            })}
+          </Text>
         </DropArea>
       ) : (
         <ChosenFile file={file} sent={sent} invalid={shownProblem !== null} onRemove={() => onFile(null)} />

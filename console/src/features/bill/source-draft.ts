@@ -59,7 +59,7 @@ export function sourceFaults(draft: SourceDraft, stored: ProviderBilling | null)
   return isTyped || isKept ? {} : { "billing.admin_key": t("bill.form.keyMissing") };
 }
 
-/** What a save sends. Fields that the kind does not use are left out. */
+/** The body to save, without the fields that the kind does not use. */
 export function sourceBody(draft: SourceDraft): NonNullable<BodyInput<"providers.update">["billing"]> {
   const { kind, adminKey, baseUrl, account, lagDays, tolerancePercent } = draft;
   const tolerance = tolerancePercent === null ? {} : { tolerance_percent: tolerancePercent };

@@ -107,7 +107,7 @@ function VendorFields({ draft, stored, disabled, fault, change }: VendorFieldsPr
   );
 }
 
-/** What to export from the vendor, and where to upload it. */
+/** The format to export from the vendor, and the page to upload it to. */
 function FileHelp({ kind }: { readonly kind: SourceDraft["kind"] }) {
   return (
     <Stack gap={4}>

@@ -34,25 +34,15 @@ export function UploadBill({ source: { provider, kind } }: { readonly source: Bi
         invalid={wrong !== null || upload.error !== null}
         disabled={upload.isPending}
         onFiles={(files) => void take(files)}
+        prompt={
+          <Rich text="bill.upload.drop" tags={{ choose: (words) => <span className="text-link">{words}</span> }} />
+        }
+        dropNow={t("bill.upload.dropNow")}
       >
-        {(isOver) => (
-          <>
-            <span>
-              {isOver ? (
-                t("bill.upload.dropNow")
-              ) : (
-                <Rich
-                  text="bill.upload.drop"
-                  tags={{ choose: (words) => <span className="text-link">{words}</span> }}
-                />
-              )}
-            </span>
-            <Text size="xs" c="dimmed" component="span" id="bill-file">
-              {t(`bill.files.${kind as "cur" | "gcp" | "focus" | "csv"}`)}
-            </Text>
-            {upload.isPending && <Loader size="xs" aria-label={t("bill.upload.comparing")} />}
-          </>
-        )}
+        <Text size="xs" c="dimmed" component="span" id="bill-file">
+          {t(`bill.files.${kind as "cur" | "gcp" | "focus" | "csv"}`)}
+        </Text>
+        {upload.isPending && <Loader size="xs" aria-label={t("bill.upload.comparing")} />}
       </DropArea>
       {wrong !== null && (
         <Alert color="red" role="alert">

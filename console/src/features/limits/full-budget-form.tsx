@@ -2,8 +2,7 @@ import { Fieldset, Select, Stack, TextInput } from "@mantine/core";
 import type { BudgetConfig } from "@sluice/contract";
 import { useState } from "react";
 import { useCall } from "../../api/use-call.ts";
-import { BudgetForm } from "../../components/budget-form.tsx";
-import { NumberField } from "../../components/number-field.tsx";
+import { BudgetAmount, BudgetForm } from "../../components/budget-form.tsx";
 import { t } from "../../language/areas/limits.ts";
 import { withFallback, withIncrease } from "./budget-increase.ts";
 
@@ -44,7 +43,7 @@ interface FieldProps {
   readonly disabled: boolean;
 }
 
-/** What happens to calls that do not fit. */
+/** The model for calls that the budget has no money for; empty: they are refused. */
 function FallbackField({ value, onChange, disabled }: FieldProps) {
   const models = useCall("models.list").data?.data ?? [];
   const names = models.map(({ name }) => name);
@@ -84,16 +83,9 @@ function IncreaseFields({ value, onChange, disabled }: FieldProps) {
   return (
     <Fieldset legend={t("limits.policy.increase")} disabled={disabled}>
       <Stack gap="sm">
-        <NumberField
+        <BudgetAmount
           label={t("limits.policy.increaseUsd")}
           description={t("limits.policy.increaseHelp")}
-          prefix="$"
-          min={0}
-          max={9_000_000}
-          decimalScale={6}
-          allowNegative={false}
-          thousandSeparator
-          hideControls
           value={increase?.usd ?? null}
           onChange={(usd) => change({ usd })}
         />
