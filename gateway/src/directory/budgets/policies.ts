@@ -2,20 +2,19 @@ import { budgetPoliciesMax } from "@sluice/contract/words";
 import { orNotFound, type PolicyMatch } from "#core/index.ts";
 import { type Connection, insertRows, removeRows, updateRow } from "#storage/tables.ts";
 import {
+  conflictsAt,
   type Problem,
   refuseExisting,
   refuseFileDeclared,
   refuseFileOwned,
   refuseProblems,
-  refuseSuspended,
 } from "../refusals.ts";
 import { findRow, findRows } from "../rows.ts";
+import { namedMembers, ruleCountProblems, ruleSlug, unknownIds } from "../scoped-rules.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
-import { workspaceOf } from "../workspaces/workspace-rows.ts";
 import { fallbackProblems } from "./fallback-models.ts";
 import {
   changedPolicy,
-  namedMembers,
   type PolicyDraft,
   type PolicyRecord,
   type PolicyRow,
@@ -38,7 +37,7 @@ export async function createBudgetPolicy(
   draft: PolicyDraft,
 ): Promise<PolicyRecord> {
   const { transaction } = context;
-  const slug = await slugOf(transaction, workspaceId);
+  const slug = await ruleSlug(transaction, workspaceId);
   await refuseTakenName(transaction, workspaceId, draft.name);
   refuseProblems(await policyProblems(transaction, workspaceId, draft));
   const row = policyRow(context, workspaceId, draft);
@@ -54,7 +53,7 @@ export async function updateBudgetPolicy(
   change: Partial<PolicyDraft>,
 ): Promise<PolicyRecord> {
   const { transaction } = context;
-  const slug = await slugOf(transaction, workspaceId);
+  const slug = await ruleSlug(transaction, workspaceId);
   const row = await ownRow(transaction, workspaceId, id);
   refuseFileOwned(row, `budget ${row.name}`);
   const draft = changedPolicy(policyRecord(row), change);
@@ -66,17 +65,10 @@ export async function updateBudgetPolicy(
 }
 
 export async function removeBudgetPolicy(context: ControlWrite, workspaceId: string | null, id: string): Promise<void> {
-  const slug = await slugOf(context.transaction, workspaceId);
+  const slug = await ruleSlug(context.transaction, workspaceId);
   const row = await ownRow(context.transaction, workspaceId, id);
   refuseFileDeclared(row, `budget ${row.name}`);
   await removeRows(context, policyObject(slug), [row]);
-}
-
-async function slugOf(connection: Connection, workspaceId: string | null): Promise<string> {
-  if (workspaceId === null) return "";
-  const workspace = await workspaceOf(connection, workspaceId);
-  refuseSuspended(workspace, `workspace ${workspace.slug}`);
-  return workspace.slug;
 }
 
 async function ownRow(connection: Connection, workspaceId: string | null, id: string): Promise<PolicyRow> {
@@ -101,22 +93,7 @@ export async function policyProblems(
   }
   found.push(...(await fallbackProblems(connection, { over })));
   // A disabled policy may keep what was deleted meanwhile.
-  if (enabled === false) return found;
-  const home = workspaceId === null ? {} : { workspace_id: workspaceId };
-  const { workspaces = [], groups = [], keys = [], people = [] } = match;
-  const existing = {
-    workspaces: await findRows(connection, "workspaces", { id: workspaces }),
-    groups: await findRows(connection, "groups", { id: groups, ...home }),
-    keys: await findRows(connection, "api_keys", { id: keys, ...home }),
-    people: await findRows(connection, "auth_users", { id: people }),
-  };
-  for (const member of namedMembers) {
-    const ids = new Set(existing[member].map(({ id }) => id));
-    const missing = (match[member] ?? []).findIndex((id) => !ids.has(id));
-    if (missing === -1) continue;
-    const word = member === "people" ? "user" : member.slice(0, -1);
-    found.push({ path: ["match", member, missing], message: `there is no such ${word} here` });
-  }
+  if (enabled !== false) found.push(...conflictsAt(["match"], await unknownIds(connection, workspaceId, match)));
   return found;
 }
 
@@ -132,19 +109,14 @@ function windowProblems({ period, rolling, time_zone: zone }: Pick<PolicyDraft, 
   return problems;
 }
 
-/** Call after a write. Each call is matched with the policies of the installation and of its workspace. */
+/** Call after a write. */
 export async function policyCountProblems(connection: Connection): Promise<readonly Problem[]> {
   const rows = await connection
     .selectFrom("budget_policies")
     .select("workspace_id")
     .where("managed_by", "!=", "suspended")
     .execute();
-  const places = Map.groupBy(rows, (row) => row.workspace_id);
-  const inherited = places.get(null)?.length ?? 0;
-  const most = Math.max(0, ...[...places].map(([id, own]) => (id === null ? 0 : own.length)));
-  if (inherited + most <= budgetPoliciesMax) return [];
-  const message = `A workspace and the installation can have at most ${budgetPoliciesMax} budget policies together.`;
-  return [{ path: [], message, code: "conflict" }];
+  return ruleCountProblems(rows, "budget policies", budgetPoliciesMax);
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { BudgetPolicyConfig } from "@sluice/contract/config-file";
 import { withoutUndefined } from "#core/index.ts";
 import type { Row } from "#storage/tables.ts";
-import { draftOf, namedMembers, type PolicyRow, policyRecord } from "./policy-rows.ts";
+import { namedMembers } from "../scoped-rules.ts";
+import { draftOf, type PolicyRow, policyRecord } from "./policy-rows.ts";
 
 interface ExportedNames {
   /** By workspace id. */

@@ -14,9 +14,6 @@ import { slugIn } from "../workspaces/workspace-rows.ts";
 
 export type PolicyRow = Row<"budget_policies">;
 
-/** Members of `match` that are stored as ids. */
-export const namedMembers = ["workspaces", "groups", "keys", "people"] as const;
-
 /** A policy to store. In `match`, workspaces, groups, keys and people are ids. */
 export interface PolicyDraft extends BudgetConfig {
   readonly name: string;

@@ -2,7 +2,8 @@ import type { ConfigFile } from "@sluice/contract/config-file";
 import type { Conflict } from "@sluice/contract/words";
 import { type Connection, suspendRows } from "#storage/tables.ts";
 import { conflictsAt, refuseConflicts } from "../refusals.ts";
-import { applyRows, findRow, findRows } from "../rows.ts";
+import { applyRows, findRows } from "../rows.ts";
+import { fullRuleName, idsOfNames } from "../scoped-rules.ts";
 import type { ControlWrite } from "../store.ts";
 import { type GuardrailDraft, guardrailObject, guardrailRow } from "./guardrail-rows.ts";
 import { countProblems, patternProblems } from "./guardrails.ts";
@@ -29,15 +30,18 @@ export async function applyGuardrails(context: ControlWrite, config: ConfigFile)
   const slugs = await slugsOf(transaction);
   const ids = new Map([...slugs].map(([id, slug]) => [slug, id]));
   const existing = await findRows(transaction, "guardrails", {});
-  const nameOf = (row: { readonly workspace_id: string | null; readonly name: string }) =>
-    `${row.workspace_id ?? ""}/${row.name}`;
-  const before = new Map(existing.map((row) => [nameOf(row), row]));
+  const before = new Map(existing.map((row) => [fullRuleName(row), row]));
   const conflicts: Conflict[] = [];
   const rowOf = async (workspaceId: string | null, guardrail: Declared, path: Conflict["path"]) => {
-    const scope = await scopeOf(transaction, guardrail, workspaceId, ids);
+    const scope = await idsOfNames(transaction, guardrail, workspaceId, ids);
     conflicts.push(...conflictsAt(path, [...patternProblems(guardrail.check), ...scope.problems]));
     const draft: GuardrailDraft = { ...guardrail, ...scope.ids };
-    return guardrailRow(context, workspaceId, draft, before.get(nameOf({ workspace_id: workspaceId, ...guardrail })));
+    return guardrailRow(
+      context,
+      workspaceId,
+      draft,
+      before.get(fullRuleName({ workspace_id: workspaceId, ...guardrail })),
+    );
   };
   const wanted = [];
   for (const [index, guardrail] of (config.guardrails ?? []).entries()) {
@@ -49,36 +53,10 @@ export async function applyGuardrails(context: ControlWrite, config: ConfigFile)
     }
   }
   refuseConflicts(conflicts);
-  await applyRows(context, guardrailObject(slugs), existing, wanted, nameOf);
+  await applyRows(context, guardrailObject(slugs), existing, wanted, fullRuleName);
   refuseConflicts(conflictsAt(["guardrails"], await countProblems(transaction)));
 }
 
 async function slugsOf(connection: Connection): Promise<ReadonlyMap<string, string>> {
   return new Map((await findRows(connection, "workspaces", {})).map(({ id, slug }) => [id, slug]));
-}
-
-/** The ids of the names in a guardrail. A guardrail of the installation names groups and keys as `acme/ci`. */
-async function scopeOf(
-  connection: Connection,
-  declared: Pick<Declared, "workspaces" | "groups" | "keys">,
-  workspaceId: string | null,
-  workspaceIds: ReadonlyMap<string, string>,
-) {
-  const problems: { readonly path: Conflict["path"]; readonly message: string }[] = [];
-  const resolved = { workspaces: [] as string[], groups: [] as string[], keys: [] as string[] };
-  for (const kind of ["workspaces", "groups", "keys"] as const) {
-    for (const [index, text] of (declared[kind] ?? []).entries()) {
-      const slash = text.indexOf("/");
-      const home = workspaceId ?? workspaceIds.get(text.slice(0, slash)) ?? "";
-      const place = { workspace_id: home, name: workspaceId === null ? text.slice(slash + 1) : text };
-      const id =
-        kind === "workspaces"
-          ? workspaceIds.get(text)
-          : (await findRow(connection, kind === "groups" ? "groups" : "api_keys", place))?.id;
-      if (id === undefined) {
-        problems.push({ path: [kind, index], message: `there is no ${kind.slice(0, -1)} "${text}"` });
-      } else resolved[kind].push(id);
-    }
-  }
-  return { ids: resolved, problems };
 }

@@ -8,12 +8,11 @@ import {
   refuseFileDeclared,
   refuseFileOwned,
   refuseProblems,
-  refuseSuspended,
   shortList,
 } from "../refusals.ts";
 import { findRow, findRows, not } from "../rows.ts";
+import { ruleCountProblems, ruleSlug, unknownIds } from "../scoped-rules.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
-import { workspaceOf } from "../workspaces/workspace-rows.ts";
 import {
   changedDraft,
   type GuardrailDraft,
@@ -61,7 +60,7 @@ export async function createGuardrail(
   draft: GuardrailDraft,
 ): Promise<GuardrailRecord> {
   const { transaction } = context;
-  const slug = await slugOf(transaction, workspaceId);
+  const slug = await ruleSlug(transaction, workspaceId);
   await refuseTakenName(transaction, workspaceId, draft.name);
   refuseProblems(await guardrailProblems(context, workspaceId, draft));
   const row = guardrailRow(context, workspaceId, draft);
@@ -77,7 +76,7 @@ export async function updateGuardrail(
   change: Partial<GuardrailDraft>,
 ): Promise<GuardrailRecord> {
   const { transaction } = context;
-  const slug = await slugOf(transaction, workspaceId);
+  const slug = await ruleSlug(transaction, workspaceId);
   const row = await ownRow(transaction, workspaceId, id);
   refuseFileOwned(row, `guardrail ${row.name}`);
   const before = guardrailRecord(row);
@@ -91,17 +90,10 @@ export async function updateGuardrail(
 }
 
 export async function removeGuardrail(context: ControlWrite, workspaceId: string | null, id: string): Promise<void> {
-  const slug = await slugOf(context.transaction, workspaceId);
+  const slug = await ruleSlug(context.transaction, workspaceId);
   const row = await ownRow(context.transaction, workspaceId, id);
   refuseFileDeclared(row, `guardrail ${row.name}`);
   await removeRows(context, guardrailObject(slug), [row]);
-}
-
-async function slugOf(connection: Connection, workspaceId: string | null): Promise<string> {
-  if (workspaceId === null) return "";
-  const workspace = await workspaceOf(connection, workspaceId);
-  refuseSuspended(workspace, `workspace ${workspace.slug}`);
-  return workspace.slug;
 }
 
 async function ownRow(connection: Connection, workspaceId: string | null, id: string): Promise<GuardrailRow> {
@@ -151,18 +143,8 @@ async function guardrailProblems(
     if (row === undefined) found.push({ path, message: `there is no model "${model.name}"` });
     else if (row.type !== model.type) found.push({ path, message: `must be a model of the type ${model.type}` });
   }
-  const unchecked = new Set(draft.enabled === false && before ? scopeIds(before) : []);
-  const home = workspaceId === null ? {} : { workspace_id: workspaceId };
-  const existing = {
-    workspaces: await findRows(transaction, "workspaces", { id: workspaces }),
-    groups: await findRows(transaction, "groups", { id: groups, ...home }),
-    keys: await findRows(transaction, "api_keys", { id: keys, ...home }),
-  };
-  for (const [kind, wanted] of Object.entries({ workspaces, groups, keys })) {
-    const ids = new Set([...unchecked, ...existing[kind as keyof typeof existing].map(({ id }) => id)]);
-    const missing = wanted.findIndex((id) => !ids.has(id));
-    if (missing !== -1) found.push({ path: [kind, missing], message: `there is no such ${kind.slice(0, -1)} here` });
-  }
+  const unchecked = draft.enabled === false && before ? scopeIds(before) : [];
+  found.push(...(await unknownIds(transaction, workspaceId, { workspaces, groups, keys }, unchecked)));
   return found;
 }
 
@@ -170,29 +152,18 @@ function scopeIds({ workspaces, groups, keys }: Pick<GuardrailRecord, "workspace
   return [...workspaces, ...groups, ...keys];
 }
 
-/** Call after a write. Each call is checked by the guardrails of the installation and of its workspace. */
+/** Call after a write. */
 export async function countProblems(connection: Connection): Promise<readonly Problem[]> {
   const rows = await connection
     .selectFrom("guardrails")
     .select(["workspace_id", "kind"])
     .where("managed_by", "!=", "suspended")
     .execute();
-  const bounded = [
-    { what: "guardrails", rows, max: guardrailBounds.perCallMax },
-    {
-      what: "guardrails with a webhook",
-      rows: rows.filter(({ kind }) => kind === "webhook"),
-      max: guardrailBounds.webhooksPerCallMax,
-    },
+  const webhooks = rows.filter(({ kind }) => kind === "webhook");
+  return [
+    ...ruleCountProblems(rows, "guardrails", guardrailBounds.perCallMax),
+    ...ruleCountProblems(webhooks, "guardrails with a webhook", guardrailBounds.webhooksPerCallMax),
   ];
-  return bounded.flatMap(({ what, rows, max }): Problem[] => {
-    const places = Map.groupBy(rows, (row) => row.workspace_id);
-    const inherited = places.get(null)?.length ?? 0;
-    const most = Math.max(0, ...[...places].map(([id, own]) => (id === null ? 0 : own.length)));
-    if (inherited + most <= max) return [];
-    const message = `A workspace and the installation can have at most ${max} ${what} together.`;
-    return [{ path: [], message, code: "conflict" }];
-  });
 }
 
 /**
