@@ -7,12 +7,12 @@
  */
 
 export { fromBifrost } from "./bifrost/bifrost.ts";
-export { type BifrostInput, bifrostTables } from "./bifrost/bifrost-input.ts";
+export { bifrostTables } from "./bifrost/bifrost-input.ts";
 export type { ImportSources } from "./import-sources.ts";
 export { fromLiteLlm } from "./litellm/litellm.ts";
-export { type LiteLlmTables, liteLlmTables } from "./litellm/litellm-input.ts";
+export { liteLlmTables } from "./litellm/litellm-input.ts";
 export type { Loose } from "./loose.ts";
 export { fromNewApi } from "./new-api/new-api.ts";
-export { type NewApiInput, newApiTables } from "./new-api/new-api-input.ts";
+export { newApiTables } from "./new-api/new-api-input.ts";
 export { fromOpenRouter } from "./openrouter.ts";
 export { fromPortkey } from "./portkey.ts";

@@ -10,7 +10,7 @@ export interface ImportOptions {
   readonly undo?: string;
 }
 
-/** What a product's reader returns. `variables`: values for `${NAME}` that its configuration sets. */
+/** Result of reading a product. `variables`: values for `${NAME}` that its configuration sets. */
 export interface ReadImport {
   readonly draft: ImportDraft;
   readonly variables?: Readonly<Record<string, string>>;

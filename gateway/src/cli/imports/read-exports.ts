@@ -1,7 +1,7 @@
 import { fromOpenRouter, fromPortkey, type ImportSources } from "#importers/index.ts";
 import { type Terminal, UsageError } from "../terminal.ts";
 import type { ImportOptions, ReadImport } from "./import-options.ts";
-import { asObject, readSource, shownSource } from "./read-source.ts";
+import { readObject } from "./read-source.ts";
 
 /** Its list of keys, as a file or from its address with the management key in OPENROUTER_MANAGEMENT_KEY. */
 export async function readOpenRouter(
@@ -24,5 +24,5 @@ export async function readPortkey(
 
 async function objectFrom(from: string | undefined, terminal: Terminal, bearer: string | null) {
   if (from === undefined) throw new UsageError("name its export with --from");
-  return asObject(await readSource(from, terminal, bearer), shownSource(from));
+  return await readObject(from, terminal, bearer);
 }

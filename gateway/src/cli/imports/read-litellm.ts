@@ -1,8 +1,8 @@
-import { fromLiteLlm, type ImportSources, type LiteLlmTables, liteLlmTables } from "#importers/index.ts";
+import { fromLiteLlm, type ImportSources, liteLlmTables } from "#importers/index.ts";
 import type { Terminal } from "../terminal.ts";
 import type { ImportOptions, ReadImport } from "./import-options.ts";
-import { asObject, readSource, shownSource } from "./read-source.ts";
-import { withSourceDatabase } from "./source-database.ts";
+import { readObject } from "./read-source.ts";
+import { readTables } from "./source-database.ts";
 
 /** config.yaml, the database, or both. */
 export async function readLiteLlm(
@@ -10,24 +10,14 @@ export async function readLiteLlm(
   terminal: Terminal,
   sources: ImportSources,
 ): Promise<ReadImport> {
-  const config = from === undefined ? {} : asObject(await readSource(from, terminal), shownSource(from));
-  const tables = database === undefined ? noTables : await readTables(database);
+  const config = from === undefined ? {} : await readObject(from, terminal);
+  const tables = await readTables(database, liteLlmTables, "LiteLLM_");
   const { LITELLM_SALT_KEY, LITELLM_MASTER_KEY } = terminal.variables;
   return fromLiteLlm({
     ...sources,
     config,
     tables,
     saltKey: LITELLM_SALT_KEY ?? LITELLM_MASTER_KEY ?? masterKeyIn(config, terminal),
-  });
-}
-
-const noTables = Object.fromEntries(liteLlmTables.map((name) => [name, []])) as unknown as LiteLlmTables;
-
-async function readTables(place: string): Promise<LiteLlmTables> {
-  return await withSourceDatabase(place, async (database) => {
-    const tables: Record<string, unknown> = {};
-    for (const name of liteLlmTables) tables[name] = await database.rows(`LiteLLM_${name}`);
-    return tables as unknown as LiteLlmTables;
   });
 }
 

@@ -7,8 +7,8 @@ import { CommandFailed, type Terminal } from "../terminal.ts";
 const sourceBytesMax = 64 * 1_048_576;
 const fetchMs = 60_000;
 
-/** Reads YAML or JSON from a file or an https address. `bearer`: sent to the address. Throws CommandFailed. */
-export async function readSource(from: string, terminal: Terminal, bearer: string | null = null): Promise<unknown> {
+/** Reads an object of YAML or JSON from a file or an https address. `bearer`: sent to the address. Throws CommandFailed. */
+export async function readObject(from: string, terminal: Terminal, bearer: string | null = null): Promise<Loose> {
   const shown = shownSource(from);
   const bytes = /^[a-z][a-z0-9+.-]*:\/\//i.test(from) ? await fetched(from, terminal, bearer) : await fileBytes(from);
   let text: string;
@@ -17,10 +17,12 @@ export async function readSource(from: string, terminal: Terminal, bearer: strin
   } catch {
     throw new CommandFailed(`${shown} is not UTF-8 text`);
   }
-  return await parsed(text, shown);
+  const value = await parsed(text, shown);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Loose;
+  throw new CommandFailed(`${shown} must contain an object`);
 }
 
-export function shownSource(from: string): string {
+function shownSource(from: string): string {
   const url = URL.parse(from);
   return url === null || !url.protocol.startsWith("http") ? from : `${url.origin}${url.pathname}`;
 }
@@ -79,9 +81,4 @@ async function parsed(text: string, shown: string): Promise<unknown> {
     // Too many aliases, or nested too deeply.
     throw new CommandFailed(`${shown} cannot be read: its YAML is nested too deeply or has too many aliases`);
   }
-}
-
-export function asObject(value: unknown, shown: string): Loose {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Loose;
-  throw new CommandFailed(`${shown} must contain an object`);
 }

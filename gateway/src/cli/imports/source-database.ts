@@ -7,17 +7,28 @@ import { CommandFailed } from "../terminal.ts";
 /** Of one table: an installation with more needs its own plan. */
 const rowsMax = 200_000;
 
-/** Reads whole tables of another gateway's database. It writes nothing. */
-export interface SourceDatabase {
-  /** A missing table is empty. */
-  rows(table: string): Promise<readonly Loose[]>;
+/** All rows of a table; none if it is missing. */
+type ReadTable = (name: string) => Promise<readonly Loose[]>;
+
+/** All rows of these tables, by name; none without a database. `prefix` precedes the names in the database. Throws CommandFailed. */
+export async function readTables<Name extends string>(
+  place: string | undefined,
+  names: readonly Name[],
+  prefix = "",
+): Promise<Readonly<Record<Name, readonly Loose[]>>> {
+  const tables = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, readonly Loose[]>;
+  if (place === undefined) return tables;
+  return await withSourceDatabase(place, async (readTable) => {
+    for (const name of names) tables[name] = await readTable(`${prefix}${name}`);
+    return tables;
+  });
 }
 
 /**
  * Opens PostgreSQL (`postgres://`), MySQL (`mysql://`) or a SQLite file in one read-only transaction. Throws CommandFailed, without the
  * password of the address.
  */
-export async function withSourceDatabase<T>(place: string, read: (database: SourceDatabase) => Promise<T>): Promise<T> {
+async function withSourceDatabase<T>(place: string, read: (readTable: ReadTable) => Promise<T>): Promise<T> {
   const protocol = /^([a-z][a-z0-9+]*):\/\//i.exec(place)?.[1]?.toLowerCase();
   if (protocol === undefined) return await withSqlite(place, read);
   if (!/^(?:postgres(?:ql)?|mysql2?|mariadb)$/.test(protocol)) {
@@ -33,19 +44,20 @@ export async function withSourceDatabase<T>(place: string, read: (database: Sour
       );
       const tables = new Set((names as { name: string }[]).map(({ name }) => name));
       const quote = protocol.startsWith("postgres") ? '"' : "`";
-      return await read({
-        rows: async (table) =>
-          tables.has(table) ? bounded(table, await transaction.unsafe(selectOf(table, quote))) : [],
-      });
+      return await read(async (name) =>
+        tables.has(name) ? bounded(name, await transaction.unsafe(selectOf(name, quote))) : [],
+      );
     });
   } catch (thrown) {
-    throw isOurs(thrown) ? thrown : new CommandFailed(`cannot read the database: ${wordsOf(thrown, place)}`);
+    throw thrown instanceof CommandFailed
+      ? thrown
+      : new CommandFailed(`cannot read the database: ${wordsOf(thrown, place)}`);
   } finally {
     await sql.close({ timeout: 0 }).catch(() => undefined);
   }
 }
 
-async function withSqlite<T>(path: string, read: (database: SourceDatabase) => Promise<T>): Promise<T> {
+async function withSqlite<T>(path: string, read: (readTable: ReadTable) => Promise<T>): Promise<T> {
   if (!existsSync(path)) throw new CommandFailed(`file ${path} not found`);
   let file: SqliteFile | null = null;
   try {
@@ -53,11 +65,9 @@ async function withSqlite<T>(path: string, read: (database: SourceDatabase) => P
     const opened = file;
     const names = opened.query("select name from sqlite_master where type = 'table'").all() as { name: string }[];
     const tables = new Set(names.map(({ name }) => name));
-    return await read({
-      rows: async (table) => (tables.has(table) ? bounded(table, opened.query(selectOf(table, '"')).all()) : []),
-    });
+    return await read(async (name) => (tables.has(name) ? bounded(name, opened.query(selectOf(name, '"')).all()) : []));
   } catch (thrown) {
-    throw isOurs(thrown) ? thrown : new CommandFailed(`cannot read ${path}: ${wordsOf(thrown, path)}`);
+    throw thrown instanceof CommandFailed ? thrown : new CommandFailed(`cannot read ${path}: ${wordsOf(thrown, path)}`);
   } finally {
     file?.close();
   }
@@ -72,10 +82,6 @@ function bounded(table: string, rows: unknown): readonly Loose[] {
   const all = [...(rows as Loose[])];
   if (all.length > rowsMax) throw new CommandFailed(`the table ${table} has more than ${rowsMax} rows`);
   return all;
-}
-
-function isOurs(thrown: unknown): boolean {
-  return thrown instanceof Error && (thrown.name === "CommandFailed" || thrown.name === "Failure");
 }
 
 /** Messages of drivers may repeat the address. */
