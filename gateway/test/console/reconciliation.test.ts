@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { BillDayDetail, BillLineRow } from "@sluice/contract";
+import type {
+  BillDayDetail,
+  BillDayRow,
+  BillLineRow,
+  BillSource,
+  ConsoleModel,
+  ConsoleProvider,
+} from "@sluice/contract";
 import type { BillingRules } from "@sluice/simulator";
 import { createAdjustments } from "#ledger/index.ts";
 import { putSystemValue } from "#storage/tables.ts";
@@ -55,15 +62,23 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
+interface BillList {
+  readonly sources: readonly BillSource[];
+  readonly data: readonly BillDayRow[];
+}
+
+interface Refusal {
+  readonly error: { readonly code: string; readonly message: string };
+}
+
 /** A program with an admin token: sessions do not follow the moved clock. */
-async function call(method: string, path: string, sent?: unknown) {
+async function call<Body = unknown>(method: string, path: string, sent?: unknown) {
   const answer = await fetch(`http://localhost:${fixture.gateway.gateway.consolePort}${path}`, {
     method,
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     ...(sent === undefined ? {} : { body: JSON.stringify(sent) }),
   });
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads any field of an answer.
-  return { status: answer.status, body: (await answer.json()) as any };
+  return { status: answer.status, body: (await answer.json()) as Body };
 }
 
 const body = (model: string, more: object = {}) => ({
@@ -94,9 +109,9 @@ async function callOverMidnight(): Promise<void> {
   simulator.setBilling(rules);
 }
 
-const read = async () => await call("POST", "/api/reconciliation/main/read", { from: day, to: nextDay });
+const read = async () => await call<Refusal>("POST", "/api/reconciliation/main/read", { from: day, to: nextDay });
 async function show(date = day): Promise<BillDayDetail> {
-  const { status, body: detail } = await call("GET", `/api/reconciliation/main/${date}`);
+  const { status, body: detail } = await call<BillDayDetail>("GET", `/api/reconciliation/main/${date}`);
   expect(status).toBe(200);
   return detail;
 }
@@ -146,10 +161,10 @@ test("finds and names every difference between the vendor's bill and the ledger"
   expect(lineOf(detail, "gpt-price", "input").state).toBe("matched");
   const extra = lineOf(detail, "gpt-past", "cache_read");
   expect(extra).toMatchObject({ our_units: 400, their_units: 800, causes: [{ units: 400, usd: 0.004 }] });
-  const { body: list } = await call("GET", `/api/reconciliation?from=${day}&to=${nextDay}`);
+  const { body: list } = await call<BillList>("GET", `/api/reconciliation?from=${day}&to=${nextDay}`);
   expect(list.sources).toMatchObject([{ provider: "main", kind: "openai", problem: null }]);
-  expect(list.data.map(({ state }: { state: string }) => state)).toEqual(["different", "different"]);
-  expect(list.data[0].foreign_usd).toBeGreaterThan(0.1);
+  expect(list.data.map(({ state }) => state)).toEqual(["different", "different"]);
+  expect(list.data[0]?.foreign_usd).toBeGreaterThan(0.1);
 });
 
 test("exports the unexplained share of each provider's bill", async () => {
@@ -163,8 +178,8 @@ test("corrects a wrong price: takes the vendor's price, books the difference, an
   const at = `/api/reconciliation/main/${day}`;
   const priced = await call("POST", `${at}/price`, { ...line, our_model: "gpt-price" });
   expect(priced.status).toBe(200);
-  expect((await call("GET", "/api/models/gpt-price")).body.price).toEqual({ ...price, output: 1_200 });
-  const accepted = await call("POST", `${at}/accept`, line);
+  expect((await call<ConsoleModel>("GET", "/api/models/gpt-price")).body.price).toEqual({ ...price, output: 1_200 });
+  const accepted = await call<BillDayDetail>("POST", `${at}/accept`, line);
   expect(lineOf(accepted.body, "gpt-price", "output")).toMatchObject({
     ...{ state: "matched", our_usd: 0.05, adjusted_usd: 0.01, their_usd: 0.06 },
     decisions: [
@@ -212,7 +227,7 @@ test("a day is matched once its differences are booked or explained", async () =
         : await call("POST", `${at}/explain`, { ...line, note: "seen with the vendor" });
     expect([model, answer.status]).toEqual([model, 200]);
   }
-  const { body: list } = await call("GET", `/api/reconciliation?provider=main&from=${day}&to=${day}`);
+  const { body: list } = await call<BillList>("GET", `/api/reconciliation?provider=main&from=${day}&to=${day}`);
   expect(list.data).toMatchObject([{ state: "matched", differing_usd: 0 }]);
   const credit = (await fixture.gateway.entries()).filter(({ adjustment }) => adjustment === "credit");
   expect(credit.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0)).toBe(-250_000_000);
@@ -260,7 +275,7 @@ test("never shows the key of a billing source", async () => {
       "/api/providers/main",
       `/api/reconciliation?from=${day}&to=${day}`,
       "/api/workspaces/-/audit?limit=100",
-    ].map((path) => call("GET", path)),
+    ].map((path) => call<Partial<ConsoleProvider>>("GET", path)),
   );
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   expect(JSON.stringify(answers)).not.toContain(adminKey);
@@ -284,11 +299,14 @@ test("books nothing for a day with deleted entries, and keeps its comparison", a
   await putSystemValue(database.kysely, "ledger.pruned_before", String(Date.parse(nextDay) + 1));
   const line = { model: "gpt-price", class: "output" };
   expect(lineOf(before, line.model, line.class).state).toBe("different");
-  const refused = await call("POST", `/api/reconciliation/main/${nextDay}/accept`, line);
+  const refused = await call<Refusal>("POST", `/api/reconciliation/main/${nextDay}/accept`, line);
   expect([refused.status, refused.body.error.message]).toEqual([409, expect.stringContaining("were deleted")]);
   expect((await readAgain()).status).toBe(200);
   expect(await show(nextDay)).toEqual(before);
-  const explained = await call("POST", `/api/reconciliation/main/${nextDay}/explain`, { ...line, note: "seen" });
+  const explained = await call<BillDayDetail>("POST", `/api/reconciliation/main/${nextDay}/explain`, {
+    ...line,
+    note: "seen",
+  });
   expect(lineOf(explained.body, line.model, line.class).state).toBe("explained");
   expect(explained.body.differing_usd).toBeLessThan(before.differing_usd);
 });
