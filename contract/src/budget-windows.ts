@@ -6,5 +6,5 @@ export const budgetPoliciesMax = 200;
 /** Most names in one member of a policy's `match`. */
 export const policyNamesMax = 200;
 
-/** What a policy counts separately for each value; or `tag:` and the name of a tag. */
+/** Members of a call that can split a policy: it counts each value separately. `tag:` and the name of a tag splits it too. */
 export const policySplits = ["key", "person", "workspace", "group", "model", "provider"] as const;

@@ -17,7 +17,7 @@ const periods: Readonly<Record<string, BudgetConfig["period"]>> = {
   monthly: "month",
 };
 
-/** The period of a budget that resets this often; null: there is no such period. Without a reset: `total`. */
+/** The period of a budget that resets this often; null: no period matches. Without a reset: `total`. */
 export function periodOf(reset: string | null): BudgetConfig["period"] | null {
   return reset === null ? "total" : (periods[reset] ?? null);
 }

@@ -58,7 +58,7 @@ export function createAdjustments({ store, onBooked }: AdjustmentOptions) {
   return {
     /** Resolves to the number of new entries. Nothing is booked twice. */
     book,
-    /** Whether the adjustment of this id has an entry. Its owner may have another group or other tags since. */
+    /** Resolves to true if the adjustment of this id has an entry. Its owner may have another group or other tags by now. */
     isBooked,
     /**
      * Splits an amount over all users of the models at the provider on the day (UTC) of `at`, by cost. Resolves to the number of new

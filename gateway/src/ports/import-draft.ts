@@ -55,10 +55,10 @@ export interface ImportedKey extends Omit<KeyConfig, "secret" | "pass_through">,
   readonly owner?: string | undefined;
 }
 
-/** A secret, or what another gateway knows of it. `sha256`: of the whole secret, in hexadecimal. */
+/** A secret, or the digest that another gateway stores. `sha256`: of the whole secret, in hexadecimal. */
 export type ImportedSecret = Secret | { readonly sha256: string; readonly lastFour: string };
 
-/** What cannot be imported: `key ci` and the reason. */
+/** An object or setting that cannot be imported, such as `key ci`, and the reason. */
 export interface NotCarried {
   readonly object: string;
   readonly reason: string;

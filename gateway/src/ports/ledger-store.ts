@@ -51,7 +51,7 @@ export interface UsageSum {
   readonly comparedCostNanoUsd: NanoUsd;
 }
 
-/** Who is charged for usage, with the tags of the calls. */
+/** The owner who is charged for usage, with the tags of the calls. */
 export type UsageOwner = Pick<Intent, "workspaceId" | "groupId" | "keyId" | "personId" | "tags">;
 
 export interface UsageShare extends UsageOwner {
@@ -85,7 +85,7 @@ export interface LedgerStore {
   recent(sinceMs: number, untilMs: number): Promise<readonly RecentRow[]>;
   usage(filter: LedgerFilter): Promise<readonly UsageSum[]>;
   /**
-   * Who used models of a provider in whole hours, without adjustments. From rollups, which outlive entries. Ordered by workspace, group,
+   * Owners who used models of a provider in whole hours, without adjustments. From rollups, which outlive entries. Ordered by workspace, group,
    * key, person, tags and model.
    */
   shares(

@@ -1,6 +1,6 @@
 export type CloudName = "aws" | "azure" | "google";
 
-/** What this machine offers as proof of the gateway's identity, and what the operator allows providers to use of it. */
+/** Proof of the gateway's identity on this machine, limited to what the operator allows providers to use. */
 export interface Workload {
   /** An environment variable; null if it is unset or empty. */
   variable(name: string): string | null;

@@ -7,7 +7,7 @@ export async function importProviders({ context, draft, earlier, made }: Importi
   for (const provider of draft.providers) {
     const source = { kind: "provider", source: provider.id } as const;
     if (earlier(source) !== null) continue;
-    // Throws if there is such a provider: another account must not serve the models.
+    // Throws if the provider exists: another account must not serve the models.
     await createProvider(context, provider);
     made({ ...source, id: provider.id });
   }

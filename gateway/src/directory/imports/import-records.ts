@@ -12,7 +12,7 @@ export interface ImportedObject {
   readonly kind: "provider" | "model" | "workspace" | "group" | "key" | "user" | "member" | "budget";
   /** The id, or the name if it has none; of a member, `workspace id/user id`. */
   readonly id: string;
-  /** What identifies it at the other gateway, so that a second import finds it. */
+  /** Identifies the object at the other gateway, so that a second import finds it. */
   readonly source: string;
   /** Of its settings when it was made, to notice changes. */
   readonly checksum: string;

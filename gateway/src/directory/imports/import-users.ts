@@ -44,7 +44,7 @@ async function importUser(
 
 type Place = Parameters<typeof updateMember>[3] & { readonly workspaceId: string; readonly userId: string };
 
-/** Whether this import made the member. */
+/** Returns true if this import made the member. */
 async function importMember(
   { context, earlier, made, skip }: Importing,
   label: string,

@@ -1,7 +1,7 @@
 import { usdToNano } from "#core/index.ts";
 import type { OpeningBalance } from "#ports/index.ts";
 
-/** What an object spent at the other gateway, with all that belongs to it. "" for a group or key: as in `OpeningBalance`. */
+/** Spend of an object at the other gateway, including its parts. "" for a group or key: as in `OpeningBalance`. */
 export type Spend = Pick<OpeningBalance, "workspaceId" | "groupId" | "keyId" | "personId"> & { readonly usd: number };
 
 /**

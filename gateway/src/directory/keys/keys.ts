@@ -128,7 +128,10 @@ export async function adoptSecret(context: ControlWrite, imported: string, secre
 
 const adoptionGraceMs = 60_000;
 
-/** Until when secrets may belong to imported keys that were not used here yet, in Unix milliseconds; null: there are no such keys. */
+/**
+ * The time (Unix milliseconds) until which secrets may have to be compared with digests of imported keys. Infinity: an imported key was not
+ * used here yet. null: no key needs it.
+ */
 export async function importedKeysUntil(connection: Connection, now: number): Promise<number | null> {
   const current = await connection
     .selectFrom("api_keys")

@@ -36,7 +36,7 @@ export function focusLines(sum: FocusSum, context: FocusContext): readonly strin
 interface ClassRow {
   readonly name: string;
   readonly count: number;
-  /** What the count is divided by for its price, as a power of ten. */
+  /** Exponent of 10 for the size of a pricing unit: 6 for a price per million. */
   readonly scale: number;
   readonly unit: string;
   /** Pico-USD per unit: of the price version, and of the price list. */

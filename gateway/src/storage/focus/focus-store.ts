@@ -36,7 +36,7 @@ export function createFocusStore({ database, clock, newRun, closeDay }: FocusSto
   };
 }
 
-/** How long one day may take. */
+/** Time limit for closing one day. */
 const closeMs = 3_600_000;
 
 /** Closes days one after the other, in a thread with its own connection. It starts on demand, and ends when it has nothing to do. */

@@ -1,6 +1,6 @@
 import { isLongContext, type LedgerEntry, type PricedClass, type PriceVersion, pricedClasses } from "#core/index.ts";
 
-/** What the rows of a sum have in common. Empty: none. */
+/** Members that are equal in all entries of a sum. "": no value. */
 const scopeMembers = [
   "workspaceId",
   "groupId",

@@ -15,7 +15,7 @@ const splitColumns = {
   provider: "provider",
 } as const;
 
-/** What a policy is split by, in a rollup or an entry; empty without a value. null: it is not split. */
+/** SQL for the value that splits a policy, in a rollup or an entry; "" without a value. null: the policy is not split. */
 export function splitOf(flavour: Flavour, { policy: { splitBy } }: PolicyCounter): RawBuilder<string> | null {
   if (splitBy === null) return null;
   const tag = tagOf(splitBy);

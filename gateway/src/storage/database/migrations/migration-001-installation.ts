@@ -141,7 +141,7 @@ export const tenantTables: readonly string[] = [
   "create index api_keys_owner on api_keys (owner_id)",
 ];
 
-/** What imports from other gateways made, for a second run and for undoing it. */
+/** Objects that imports from other gateways made, for a second run and for undoing it. */
 export const importTables: readonly string[] = [
   `create table imports (
   id text not null primary key,
