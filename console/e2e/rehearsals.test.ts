@@ -164,10 +164,13 @@ describe.skipIf(noBrowser !== null)("rehearsals in the console", () => {
     await ada.call("budgets.update", { params: { ...params, budget }, body: { usd: 0 } });
     await until(async () => (await opened.chat(keySecret)).status === 402);
     let refused = "";
+    // The reason is stored separately from the request, possibly later.
     await until(async () => {
       const { data } = await ada.call("requests.list", { params, query: { key: keyId, outcome: "rejected" } });
       refused = data[0]?.request_id ?? "";
-      return refused !== "";
+      if (refused === "") return false;
+      const { explanation } = await ada.call("requests.show", { params: { ...params, request: refused } });
+      return explanation !== null;
     });
     await navigateTo(page, `/console/requests/${refused}?workspace=acme`);
     await page.getByRole("link", { name: "Raise this limit" }).click();
