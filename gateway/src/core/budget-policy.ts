@@ -86,13 +86,16 @@ export function coversModel({ match }: BudgetPolicy, model: string): boolean {
 
 const piecesOf = oncePerObject((models: readonly string[]) => models.map((model) => model.split(/\*+/)));
 
+/** For a caller that the policy covers. */
+export function coversAttempt(
+  policy: BudgetPolicy,
+  { model, provider, tags }: PolicyCall & Pick<PolicyCost, "provider">,
+): boolean {
+  return coversModel(policy, model) && fits(policy.match.providers, provider) && coversTags(policy, tags);
+}
+
 export function coversCost(policy: BudgetPolicy, cost: PolicyCost): boolean {
-  return (
-    coversCaller(policy, cost) &&
-    coversModel(policy, cost.model) &&
-    fits(policy.match.providers, cost.provider) &&
-    coversTags(policy, cost.tags)
-  );
+  return coversCaller(policy, cost) && coversAttempt(policy, cost);
 }
 
 /** The counter of the policy that a call or an attempt counts for. */

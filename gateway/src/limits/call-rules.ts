@@ -1,6 +1,6 @@
 import {
   type BudgetPolicy,
-  coversModel,
+  coversAttempt,
   coversTags,
   followsAttempts,
   goesByProvider,
@@ -122,9 +122,3 @@ function callRules(rules: readonly LimitRule[]): CallRules {
 
 const noRules = callRules([]);
 const noCall: PolicyCall = { model: "", tags: {} };
-
-function coversAttempt(policy: BudgetPolicy, { model, provider, tags }: AttemptPlace): boolean {
-  const { providers } = policy.match;
-  const fitsProvider = providers === undefined || providers.includes(provider);
-  return fitsProvider && coversModel(policy, model) && coversTags(policy, tags);
-}

@@ -20,5 +20,6 @@ export {
   type ScopeLimitUsage,
 } from "./limit-rule.ts";
 export type { Permit, RateStates, SpentBudget } from "./permit.ts";
+export { callersScope } from "./policy-counters.ts";
 export { seedRates } from "./seed.ts";
 export type { SpendingSource } from "./spending.ts";

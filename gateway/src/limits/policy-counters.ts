@@ -5,6 +5,7 @@ import {
   noPolicyValue,
   type PolicyCall,
   type PolicyCost,
+  type PolicyCounter,
   type PolicyScope,
   type Principal,
   policyCaller,
@@ -49,7 +50,7 @@ export class PolicyCounters {
     const value = this.#valueOf(policy, cost, true);
     const found = this.#rules.get(policyScopeId({ policy, value }));
     if (found?.scope.counter?.policy === policy) return found;
-    return this.ruleOfScope(policyScope({ policy, value }, labelOf(policy, principal, value)));
+    return this.ruleOfScope(callersScope({ policy, value }, principal));
   }
 
   /** The rule of a counter that is read without a call. */
@@ -75,9 +76,13 @@ export class PolicyCounters {
   }
 }
 
-/** Keys and groups are shown by their names. */
-function labelOf({ splitBy }: BudgetPolicy, { key, group, workspace }: Principal, value: string | null): string | null {
-  if (splitBy === "key") return `${workspace.slug}/${key.name}`;
-  if (splitBy === "group") return `${workspace.slug}/${group.name}`;
-  return splitBy === "workspace" ? workspace.slug : value;
+/** The counter of a policy that a caller's calls count for. Its label has the names of keys, groups and workspaces. */
+export function callersScope(
+  counter: PolicyCounter,
+  { key, group, workspace }: Pick<Principal, "key" | "group" | "workspace">,
+): PolicyScope {
+  const { splitBy } = counter.policy;
+  if (splitBy === "key") return policyScope(counter, `${workspace.slug}/${key.name}`);
+  if (splitBy === "group") return policyScope(counter, `${workspace.slug}/${group.name}`);
+  return splitBy === "workspace" ? policyScope(counter, workspace.slug) : policyScope(counter);
 }

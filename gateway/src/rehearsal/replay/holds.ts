@@ -46,13 +46,13 @@ export class Holds {
     const { reservedNanoUsd: reserved, requestedModel } = entry;
     const own = this.#after.get(model);
     if (reserved === 0 || own === undefined) return this.of(entry).nanoUsd;
-    const before = this.#mostOf(callable(this.#before, requestedModel), entry);
+    const before = this.#mostOf(withFallbacks(this.#before, requestedModel), entry);
     return before === 0 ? reserved : Math.ceil((reserved * this.#mostOf([own], entry)) / before);
   }
 
   #pairOf(name: string): readonly [readonly Model[], readonly Model[]] | null {
-    const before = callable(this.#before, name);
-    const after = callable(this.#after, name);
+    const before = withFallbacks(this.#before, name);
+    const after = withFallbacks(this.#after, name);
     const isSame = before.length === after.length && before.every((model, at) => model.price === after[at]?.price);
     return isSame ? null : [before, after];
   }
@@ -63,7 +63,7 @@ export class Holds {
 }
 
 /** A model and its fallbacks. */
-export function callable(models: Models, name: string): readonly Model[] {
+export function withFallbacks(models: Models, name: string): readonly Model[] {
   const model = models.get(name);
   return model === undefined ? [] : [model, ...model.fallbacks.flatMap((each) => models.get(each) ?? [])];
 }

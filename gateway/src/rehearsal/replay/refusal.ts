@@ -1,5 +1,6 @@
 import type { rehearsedLimits } from "@sluice/contract/console";
-import { asFailure, type LimitScope, type Principal, policyIdOf, policyScope } from "#core/index.ts";
+import { asFailure, type LimitScope, type Principal, policyIdOf } from "#core/index.ts";
+import { callersScope } from "#limits/index.ts";
 
 export type RehearsedLimit = (typeof rehearsedLimits)[number];
 
@@ -27,18 +28,13 @@ export function refusalOf(
 /** `policy per-team (tag:team search)` */
 function policyLabel(
   scopeId: string,
-  { policies = [], key, group, workspace }: Pick<Principal, "policies" | "key" | "group" | "workspace">,
+  principal: Pick<Principal, "policies" | "key" | "group" | "workspace">,
 ): string | undefined {
-  const policy = policies.find(({ id }) => id === policyIdOf(scopeId));
+  const policy = principal.policies?.find(({ id }) => id === policyIdOf(scopeId));
   if (policy === undefined) return undefined;
-  if (policy.splitBy === null) return policyScope({ policy, value: null }).label;
-  const value = decodeURIComponent(scopeId.slice(scopeId.indexOf("/", scopeId.indexOf("~")) + 1));
-  const names: Readonly<Record<string, string>> = {
-    key: `${workspace.slug}/${key.name}`,
-    group: `${workspace.slug}/${group.name}`,
-    workspace: workspace.slug,
-  };
-  return policyScope({ policy, value }, names[policy.splitBy] ?? value).label;
+  const text = scopeId.slice(scopeId.indexOf("/", scopeId.indexOf("~")) + 1);
+  const value = policy.splitBy === null ? null : decodeURIComponent(text);
+  return callersScope({ policy, value }, principal).label;
 }
 
 export function ruleName({ scope, scopeId, limit }: Pick<Refusal, "scope" | "scopeId" | "limit">): string {

@@ -4,7 +4,7 @@ import type { Chance, Clock, Observer } from "#ports/index.ts";
 import { Router } from "#routing/index.ts";
 import type { PastEntry } from "#storage/in-thread.ts";
 import type { ChangedRoutes } from "../change/rehearsed-changes.ts";
-import { callable } from "./holds.ts";
+import { withFallbacks } from "./holds.ts";
 import type { PastCall } from "./past-call.ts";
 import type { Refusal } from "./refusal.ts";
 import type { Route } from "./route.ts";
@@ -34,10 +34,11 @@ export class Rerouting {
     this.#router = new Router({ clock, chance: this.#chance, observer: silent });
   }
 
-  of({ first, caller, isCounted }: PastCall): Routing {
+  of(call: PastCall): Routing {
+    const { first, isCounted } = call;
     const { requestedModel } = first;
     if (first.endpoint === "pass-through" || !this.#concerns(requestedModel)) return "recorded";
-    const granted = this.#modelsOf(requestedModel).filter(({ name }) => caller.deniedBy(name) === null);
+    const granted = this.#granted(call);
     const usual = this.#before.get(requestedModel) ?? this.#models.get(requestedModel);
     if (usual !== undefined && !isUsualFirst(usual, first) && offers(granted, first)) {
       if (isCounted) this.unhealthyCalls++;
@@ -57,11 +58,11 @@ export class Rerouting {
   }
 
   /** The refusal of a call with a later attempt at a deployment that the change takes away; null: none. */
-  lacks({ first, caller, attempts }: PastCall, entry: PastEntry): Refusal | null {
+  lacks(call: PastCall, entry: PastEntry): Refusal | null {
+    const { first, attempts } = call;
     if (entry === attempts[0] || entry.endpoint === "pass-through" || !this.#concerns(first.requestedModel))
       return null;
-    const granted = this.#modelsOf(first.requestedModel).filter(({ name }) => caller.deniedBy(name) === null);
-    return offers(granted, entry) ? null : noDeployment(first.requestedModel);
+    return offers(this.#granted(call), entry) ? null : noDeployment(first.requestedModel);
   }
 
   /** The deployment of the model that a used-up budget names; null: none, or the caller may not use it. */
@@ -88,12 +89,11 @@ export class Rerouting {
 
   /** The next deployment, if the budget of a provider is used up; null: the call is refused. */
   beside(call: PastCall, thrown: unknown): Route | null {
-    const { first, caller, route, skipped } = call;
+    const { first, route, skipped } = call;
     if (!(thrown instanceof Failure) || thrown.reachedLimit?.isOfProvider !== true) return null;
     if (first.endpoint === "pass-through") return null;
     skipped.add(route?.deployment.id ?? first.deployment);
-    const granted = this.#modelsOf(first.requestedModel).filter(({ name }) => caller.deniedBy(name) === null);
-    const models = call.substitute === null ? granted : [call.substitute];
+    const models = call.substitute === null ? this.#granted(call) : [call.substitute];
     if (models.every((model) => usable(model).length === 0)) return null;
     this.#chance.next = unitOf(this.#before.get(first.model) ?? this.#models.get(first.model), first);
     const plan = this.#router.plan(models);
@@ -106,6 +106,11 @@ export class Rerouting {
     return null;
   }
 
+  /** The requested model and its fallbacks, except models that the change denies to the caller. */
+  #granted({ first, caller }: PastCall): readonly Model[] {
+    return this.#modelsOf(first.requestedModel).filter(({ name }) => caller.deniedBy(name) === null);
+  }
+
   #concerns(requested: string): boolean {
     if (this.#before.size === 0) return false;
     return this.#modelsOf(requested).some(({ name }) => this.#before.has(name));
@@ -114,7 +119,7 @@ export class Rerouting {
   #modelsOf(requested: string): readonly Model[] {
     let models = this.#named.get(requested);
     if (models === undefined) {
-      models = callable(this.#models, requested);
+      models = withFallbacks(this.#models, requested);
       this.#named.set(requested, models);
     }
     return models;
