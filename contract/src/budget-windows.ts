@@ -8,3 +8,20 @@ export const policyNamesMax = 200;
 
 /** Members of a call that can split a policy: it counts each value separately. `tag:` and the name of a tag splits it too. */
 export const policySplits = ["key", "person", "workspace", "group", "model", "provider"] as const;
+
+interface BudgetWindow {
+  readonly period: (typeof budgetPeriods)[number];
+  readonly time_zone?: string | undefined;
+  readonly rolling?: boolean | undefined;
+}
+
+/** Contradictions between the members of a budget's window. */
+export function windowFaults({ period, time_zone, rolling }: BudgetWindow): { path: string[]; message: string }[] {
+  const found: { path: string[]; message: string }[] = [];
+  const add = (member: string, message: string) => found.push({ path: [member], message });
+  if (rolling === true && period === "total") add("rolling", "a total budget has no window that rolls");
+  if (time_zone === undefined) return found;
+  if (period === "total") add("time_zone", "a total budget has no period that follows a time zone");
+  else if (rolling === true) add("time_zone", "a rolling window follows no time zone");
+  return found;
+}

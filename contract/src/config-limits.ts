@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { budgetPeriods } from "./budget-windows.ts";
+import { budgetPeriods, windowFaults } from "./budget-windows.ts";
 
 export const usd = z.number().nonnegative().max(9_000_000);
 const positiveInt = z.int().positive().max(1_000_000_000_000);
@@ -62,25 +62,14 @@ export const budgetFields = {
   increase: increaseSchema.optional(),
 };
 
-/** Rules between the members of a budget. */
 export function checkWindow(
-  { period, time_zone, rolling }: BudgetWindowConfig,
+  budget: Parameters<typeof windowFaults>[0],
   context: { addIssue(issue: { code: "custom"; path: string[]; message: string }): void },
 ): void {
-  const refuse = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
-  if (rolling === true && period === "total") refuse("rolling", "a total budget has no window that rolls");
-  if (time_zone === undefined) return;
-  if (period === "total") refuse("time_zone", "a total budget has no period that follows a time zone");
-  else if (rolling === true) refuse("time_zone", "a rolling window follows no time zone");
+  for (const fault of windowFaults(budget)) context.addIssue({ code: "custom", ...fault });
 }
 
 export const budgetSchema = z.strictObject(budgetFields).superRefine(checkWindow);
-
-interface BudgetWindowConfig {
-  readonly period: (typeof budgetPeriods)[number];
-  readonly time_zone?: string | undefined;
-  readonly rolling?: boolean | undefined;
-}
 
 function isTimeZone(name: string): boolean {
   try {

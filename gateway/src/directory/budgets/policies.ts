@@ -1,4 +1,4 @@
-import { budgetPoliciesMax } from "@sluice/contract/words";
+import { budgetPoliciesMax, windowFaults } from "@sluice/contract/words";
 import { orNotFound, type PolicyMatch } from "#core/index.ts";
 import { type Connection, insertRows, removeRows, updateRow } from "#storage/tables.ts";
 import {
@@ -87,7 +87,8 @@ export async function policyProblems(
   workspaceId: string | null,
   { match = {}, over, enabled, ...window }: PolicyDraft,
 ): Promise<readonly Problem[]> {
-  const found: Problem[] = windowProblems(window);
+  // A change may give the stored window a member that does not fit.
+  const found: Problem[] = windowFaults(window);
   if (workspaceId !== null && match.workspaces !== undefined) {
     found.push({ path: ["match", "workspaces"], message: "can only be set for budgets of the installation" });
   }
@@ -95,18 +96,6 @@ export async function policyProblems(
   // A disabled policy may keep what was deleted meanwhile.
   if (enabled !== false) found.push(...conflictsAt(["match"], await unknownIds(connection, workspaceId, match)));
   return found;
-}
-
-/** A change may give the stored window a member that does not fit. */
-function windowProblems({ period, rolling, time_zone: zone }: Pick<PolicyDraft, "period" | "rolling" | "time_zone">) {
-  const problems: Problem[] = [];
-  if (rolling === true && period === "total") {
-    problems.push({ path: ["rolling"], message: "a total budget has no window that rolls" });
-  }
-  if (zone !== undefined && (rolling === true || period === "total")) {
-    problems.push({ path: ["time_zone"], message: "only a calendar period follows a time zone" });
-  }
-  return problems;
 }
 
 /** Call after a write. */
