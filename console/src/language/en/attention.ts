@@ -27,7 +27,7 @@ export const attention = {
     budget_exhausted:
       "{name} has used {used} of its {limit} {period, select, hour {hourly } day {daily } week {weekly } month {monthly } other {}}budget. Its calls are refused.",
     budget_refusing:
-      "{name} has used {used} of its {limit} {period, select, hour {hourly } day {daily } week {weekly } month {monthly } other {}}budget. Calls that may cost more than the rest are refused.",
+      "{name} has used {used} of its {limit} {period, select, hour {hourly } day {daily } week {weekly } month {monthly } other {}}budget. Calls that may cost more than what is left are refused.",
     budget_falls_back:
       "{name} has used {used} of its {limit} {period, select, hour {hourly } day {daily } week {weekly } month {monthly } other {}}budget. Calls that do not fit run with {model} instead.",
     budget_near:

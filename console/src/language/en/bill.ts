@@ -20,7 +20,7 @@ export const bill = {
   source: {
     read: "Last read {when}",
     never: "Not read yet",
-    problem: "The last reading failed: {problem}",
+    problem: "The bill could not be read: {problem}",
     readNow: "Read now",
     reading: "Bill read and compared.",
   },
@@ -91,7 +91,6 @@ export const bill = {
   },
   day: {
     title: "{provider}, {day}",
-    choose: "Choose a day to see its differences.",
     empty: "Neither the bill nor the ledger has usage on this day.",
     help: "Theirs is the vendor's bill, ours is the ledger. Booked adjustments are part of ours.",
   },

@@ -94,7 +94,6 @@ export const bill: Translation<typeof english> = {
   },
   day: {
     title: "{provider}，{day}",
-    choose: "选择一天以查看差异。",
     empty: "这一天账单和账本都没有用量。",
     help: "“对方”为厂商账单，“我方”为账本，已入账的调整计入我方。",
   },

@@ -63,7 +63,7 @@ export function policyBodyOf(draft: PolicyDraft): BodyInput<"budgets.create"> {
   };
 }
 
-/** A change names what it removes. */
+/** The body with the defaults of empty fields, because a field that is left out keeps its value. */
 export function policyChangeOf(draft: PolicyDraft): BodyInput<"budgets.update"> {
   const {
     time_zone = null,

@@ -99,7 +99,7 @@ function Choice({ call, onAdd }: AttachFileProps) {
   );
 }
 
-/** Rows and results of batches are no content of a message. */
+/** Files of batches hold requests and results, not the content of a message. */
 function canBeNamed({ purpose }: ConsoleFile): boolean {
   return purpose !== "batch" && purpose !== "batch_output";
 }

@@ -67,7 +67,7 @@ interface ServedModel {
   readonly fallbacks: readonly string[] | null;
 }
 
-/** null of a part: it is unchanged. */
+/** A part that is null is unchanged. */
 export function routeChange({ name, priorities, fallbacks }: ServedModel): RehearsedChange | null {
   if ((priorities === null || priorities.length === 0) && fallbacks === null) return null;
   return {
