@@ -266,8 +266,8 @@ export class CallRun implements AttemptListener {
       (refusedByOneOnly(last) ? (this.#passing ?? last) : last) ??
       new Failure("no_deployment_available", "No deployment can take the call now.");
     if (tally.attempts === 0 && failure.reachedLimit !== undefined) {
-      // By a policy of its model or of every provider that could serve it.
-      tally.release();
+      // A policy of its model, or of every provider that could serve it, is used up. The call is refused, or begins anew.
+      tally.permit.release();
       this.#refuse(failure);
       return;
     }

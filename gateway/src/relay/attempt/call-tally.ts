@@ -58,11 +58,6 @@ export class CallTally {
     else this.handover = this.handover.then(() => this.#end());
   }
 
-  /** Gives everything back before any attempt: the call is refused, or begins anew. */
-  release(): void {
-    this.permit.release();
-  }
-
   #end(): void {
     try {
       if (this.sent) this.permit.settle(this.tokens);
