@@ -1,6 +1,8 @@
 /** Periods of budgets, shortest first. */
 export const budgetPeriods = ["hour", "day", "week", "month", "total"] as const;
 
+/** Largest amount of a budget or a price, in USD. */
+export const usdMax = 9_000_000;
 /** Most budget policies of the installation and of one workspace together: each call is matched with them. */
 export const budgetPoliciesMax = 200;
 /** Most names in one member of a policy's `match`. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { budgetPeriods, windowFaults } from "./budget-windows.ts";
+import { budgetPeriods, usdMax, windowFaults } from "./budget-windows.ts";
 
-export const usd = z.number().nonnegative().max(9_000_000);
+export const usd = z.number().nonnegative().max(usdMax);
 const positiveInt = z.int().positive().max(1_000_000_000_000);
 
 const failModeSchema = z.enum(["open", "closed"]);

@@ -1,4 +1,5 @@
 import type { BudgetConfig, LimitsConfig } from "@sluice/contract/config-file";
+import { usdMax } from "@sluice/contract/words";
 import { type Loose, numberIn } from "./loose.ts";
 
 const periods: Readonly<Record<string, BudgetConfig["period"]>> = {
@@ -25,6 +26,11 @@ export function periodOf(reset: string | null): BudgetConfig["period"] | null {
 /** Whole nano-USD, as budgets are counted. */
 export function usdOf(amount: number): number {
   return Math.round(amount * 1e9) / 1e9;
+}
+
+/** The amount of a budget, at most the largest that a budget may have. */
+export function budgetUsdOf(amount: number): number {
+  return Math.min(usdMax, usdOf(amount));
 }
 
 /** Limits of positive whole numbers; a larger one than any is no limit. */

@@ -1,6 +1,6 @@
 import type { BudgetConfig } from "@sluice/contract/config-file";
 import type { ImportDraft, ImportedKey } from "#ports/index.ts";
-import { periodOf, usdOf } from "./budgets.ts";
+import { budgetUsdOf, periodOf, usdOf } from "./budgets.ts";
 import { type Loose, numberIn, rowsIn, textIn, timeIn } from "./loose.ts";
 import { lineOf, UniqueNames } from "./names.ts";
 import { Notes } from "./notes.ts";
@@ -55,5 +55,5 @@ function budgetIn(row: Loose, name: string, notes: Notes): Pick<ImportedKey, "bu
     return {};
   }
   const spent = usdOf(numberIn(row, usageFields[period]) ?? 0);
-  return { budget: { usd: Math.min(9_000_000, usdOf(limit)), period }, ...(spent > 0 ? { spent } : {}) };
+  return { budget: { usd: budgetUsdOf(limit), period }, ...(spent > 0 ? { spent } : {}) };
 }

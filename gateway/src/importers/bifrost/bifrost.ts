@@ -2,7 +2,7 @@ import type { BudgetConfig, LimitsConfig } from "@sluice/contract/config-file";
 import { Secret } from "#core/index.ts";
 import type { ImportDraft, ImportedKey, ImportedModel, ImportedSecret, ImportedWorkspace } from "#ports/index.ts";
 import { Accounts } from "../accounts.ts";
-import { periodOf, usdOf } from "../budgets.ts";
+import { budgetUsdOf, periodOf, usdOf } from "../budgets.ts";
 import { isPresent, type Loose, numberIn, rowsIn, textIn, textsIn, timeIn } from "../loose.ts";
 import { lineOf, slugOf, UniqueNames } from "../names.ts";
 import { Notes } from "../notes.ts";
@@ -189,7 +189,7 @@ function scopeOf(
   const isCurrent = period === "total" || resetAt === null || now - resetAt < periodMs[period];
   return {
     ...found,
-    budget: { usd: Math.min(9_000_000, usdOf(limit + increase)), period },
+    budget: { usd: budgetUsdOf(limit + increase), period },
     ...(spent > 0 && isCurrent ? { spent } : {}),
   };
 }

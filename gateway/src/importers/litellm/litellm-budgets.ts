@@ -1,5 +1,5 @@
 import type { BudgetPolicyConfig } from "@sluice/contract/config-file";
-import { periodOf, usdOf } from "../budgets.ts";
+import { budgetUsdOf, periodOf, usdOf } from "../budgets.ts";
 import { isLoose, type Loose, numberIn, objectIn, rowsIn, textIn, timeIn } from "../loose.ts";
 import { slugOf, UniqueNames } from "../names.ts";
 import type { Notes } from "../notes.ts";
@@ -40,7 +40,7 @@ export function budgetsOf(
     const increase = increaseOf(budget, now);
     budgets.push({
       name: names.take(slugOf(`litellm-${name}`, "litellm")),
-      usd: Math.min(usdMax, usdOf(usd)),
+      usd: budgetUsdOf(usd),
       period,
       ...increase,
       match,
@@ -72,7 +72,6 @@ export function budgetsOf(
 
 /** Leaves room for policies that exist already. */
 const policiesMax = 150;
-const usdMax = 9_000_000;
 
 /** `budget_limits`, and budgets of single models. */
 function addFurther(

@@ -1,6 +1,6 @@
 import type { BudgetConfig, LimitsConfig } from "@sluice/contract/config-file";
 import type { ImportedKey, ImportedUser, ImportedWorkspace } from "#ports/index.ts";
-import { limitsIn, periodOf, usdOf } from "../budgets.ts";
+import { budgetUsdOf, limitsIn, periodOf, usdOf } from "../budgets.ts";
 import { emailIn } from "../emails.ts";
 import { flagIn, isPresent, type Loose, numberIn, objectIn, rowsIn, textIn, textsIn, timeIn } from "../loose.ts";
 import { lineOf, slugOf, UniqueNames } from "../names.ts";
@@ -225,7 +225,7 @@ function limitsAndBudget(
   const found = Object.keys(limits).length === 0 ? {} : { limits };
   if (usd === null || period === null || usd < 0) return found;
   const zone = timeZone !== null && ["day", "week", "month"].includes(period) ? { time_zone: timeZone } : {};
-  const budget = { usd: Math.min(9_000_000, usdOf(usd)), period, ...zone };
+  const budget = { usd: budgetUsdOf(usd), period, ...zone };
   const resetAt = timeIn(spender, "budget_reset_at") ?? timeIn(shared, "budget_reset_at");
   const spent = usdOf(numberIn(spender, "spend") ?? 0);
   // LiteLLM resets spend some time after a period has ended.

@@ -1,4 +1,4 @@
-import { defaultGroupName } from "@sluice/contract/words";
+import { defaultGroupName, usdMax } from "@sluice/contract/words";
 import { isAddressRange, Secret } from "#core/index.ts";
 import type { ImportDraft, ImportedKey, ImportedUser } from "#ports/index.ts";
 import { Accounts } from "../accounts.ts";
@@ -82,11 +82,9 @@ const administratorRole = 10;
 function quotaOf(row: Loose, left: string) {
   const used = Math.max(0, numberIn(row, "used_quota") ?? 0) / quotaOfUsd;
   const usd = Math.max(0, (numberIn(row, left) ?? 0) / quotaOfUsd) + used;
-  if (usd > budgetMax) return {};
+  if (usd > usdMax) return {};
   return { budget: { usd: usdOf(usd), period: "total" as const }, ...(used > 0 ? { spent: usdOf(used) } : {}) };
 }
-
-const budgetMax = 9_000_000;
 
 interface KeyContext {
   readonly group: string;
