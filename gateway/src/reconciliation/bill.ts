@@ -136,6 +136,13 @@ export function nextPageOf(page: ExactObject): string | null {
   return next;
 }
 
+/** Throws unless a row of a vendor's report is in USD; null: the vendor names no currency. */
+export function requireUsd(currency: string | null): void {
+  if (currency === null || currency.toUpperCase() === "USD") return;
+  const reason = `The vendor's bill is in ${plainText(currency)}`;
+  throw new Failure("upstream_error", `${reason}. Only USD can be compared with the ledger.`);
+}
+
 /** The UTC day of a date, of RFC 3339 or of Unix seconds; null: not a date. */
 export function dayOf(text: string): string | null {
   const date = /^\d{4}-\d{2}-\d{2}$/.test(text) ? text : null;

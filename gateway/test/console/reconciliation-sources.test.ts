@@ -75,13 +75,23 @@ test("reads Anthropic's older reports with a key that may not read analytics", a
   }
 });
 
+test("counts only the chosen workspace in Anthropic's analytics", async () => {
+  await start("anthropic", undefined, { workspaces: ["wrkspc_1"] });
+  const workspaces = { "claude-right": "wrkspc_1", "claude-price": "wrkspc_2" };
+  fixture.gateway.simulator.simulator.setBilling({ adminKey, prices, pageRows: 2, workspaces });
+  // The charges of the other workspace are not on this bill.
+  expect(await differences()).toEqual(
+    ["input", "cache_read", "output"].map((usageClass) => ["claude-price", usageClass, "not_billed"]),
+  );
+});
+
 test("counts only the chosen workspace in Anthropic's older reports, and refuses to filter them by API key", async () => {
   await start("anthropic", undefined, { workspaces: ["wrkspc_1"] });
   const { simulator } = fixture.gateway.simulator;
   const workspaces = { "claude-right": "wrkspc_1", "claude-price": "wrkspc_2" };
   simulator.setBilling({ adminKey, prices, pageRows: 2, analyticsRefusal: 403, workspaces });
   const found = await differences();
-  // What the other workspace was charged is not on this bill.
+  // The charges of the other workspace are not on this bill.
   expect(new Set(found.map(([model]) => model))).toEqual(new Set(["claude-price"]));
   const [entry] = await fixture.gateway.entries();
   const day = new Date(entry?.at ?? 0).toISOString().slice(0, 10);

@@ -78,6 +78,11 @@ export function createBilling(truth: Truth): SimulatedBilling {
         const error = { type: "permission_error", message: "This key may not read analytics" };
         return { status: own.analyticsRefusal, body: JSON.stringify({ type: "error", error }) };
       }
+      const problem = request.path.startsWith("/v1/organizations/") ? headerProblem(request) : null;
+      if (problem !== null) {
+        const error = { type: "invalid_request_error", message: problem };
+        return { status: 400, body: JSON.stringify({ type: "error", error }) };
+      }
       const query = new URLSearchParams(request.query);
       const days = ((timeIn(query, "", "ending_at") ?? 0) - (timeIn(query, "", "starting_at") ?? 0)) / dayMs;
       if (days > analyticsDaysMax && request.path.includes("/analytics/")) {
@@ -93,6 +98,14 @@ export function createBilling(truth: Truth): SimulatedBilling {
 
 /** Of Anthropic's analytics. */
 const analyticsDaysMax = 31;
+const analyticsBeta = "analytics-usage-cost-2026-08-24";
+
+/** A header that Anthropic requires and the request lacks; null: none. */
+function headerProblem({ path, headers }: SimulatorRequest): string | null {
+  if (headers["anthropic-version"] === undefined) return "anthropic-version: header is required";
+  const isOfAnalytics = path.includes("/analytics/");
+  return isOfAnalytics && headers["anthropic-beta"] !== analyticsBeta ? `This needs the beta ${analyticsBeta}` : null;
+}
 
 interface Report {
   readonly request: SimulatorRequest;
@@ -264,18 +277,24 @@ function anthropicOlderCosts({ rules, rows, page }: Report): string {
   return JSON.stringify({ data, ...next });
 }
 
-function anthropicOlderUsage({ query, rules, rows, page }: Report): string {
+/** Rows of the workspaces that the query names. */
+function inWorkspaces({ query, rules, rows }: Report): readonly BilledRow[] {
   const wanted = query.getAll("workspace_ids[]");
-  const own = rows.filter(({ model }) => wanted.length === 0 || wanted.includes(rules.workspaces?.[model] ?? ""));
-  const buckets = own.map((row) => ({
+  return rows.filter(({ model }) => wanted.length === 0 || wanted.includes(rules.workspaces?.[model] ?? ""));
+}
+
+function anthropicOlderUsage(report: Report): string {
+  const buckets = inWorkspaces(report).map((row) => ({
     ...anthropicTime(row),
     results: [{ ...anthropicTokensOf(row), model: row.model, service_tier: anthropicTier(row) }],
   }));
-  const { rows: data, ...next } = page(buckets);
+  const { rows: data, ...next } = report.page(buckets);
   return JSON.stringify({ data, ...next });
 }
 
-function anthropicReport({ request, rules, rows, page }: Report): string {
+function anthropicReport(report: Report): string {
+  const { request, rules, page } = report;
+  const rows = inWorkspaces(report);
   const isCost = request.path.endsWith("/cost");
   const costs = rows.flatMap((row) =>
     costsOf(row, rules).map(([name, , usd]) => {

@@ -10,6 +10,7 @@ import {
   objectOf,
   objectsOf,
   type ReportPage,
+  requireUsd,
   textIn,
 } from "../bill.ts";
 import { tierOf, usageLines } from "./openai.ts";
@@ -34,7 +35,8 @@ export function anthropicCosts(rows: readonly ExactObject[]): readonly BillLine[
     const group = "group" in row ? objectOf(row["group"]) : row;
     const cost = "cost" in row ? objectOf(row["cost"]) : row;
     const costNanoUsd = decimalToNano(textIn(cost, "amount") ?? "", 2);
-    if (day === null || costNanoUsd === null || (textIn(cost, "currency") ?? "USD").toUpperCase() !== "USD") return [];
+    requireUsd(textIn(cost, "currency"));
+    if (day === null || costNanoUsd === null) return [];
     const model = textIn(group, "model") ?? "";
     const usageClass = classOfCost(group);
     return [{ day, model, usageClass, units: null, costNanoUsd, requests: null, tier: tierIn(group) }];

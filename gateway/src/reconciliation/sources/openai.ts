@@ -10,6 +10,7 @@ import {
   objectOf,
   objectsOf,
   type ReportPage,
+  requireUsd,
   textIn,
 } from "../bill.ts";
 
@@ -26,7 +27,8 @@ export function openaiCosts(buckets: readonly ExactObject[]): readonly BillLine[
   return rowsOf(buckets).flatMap(([day, row]) => {
     const amount = objectOf(row["amount"]);
     const costNanoUsd = decimalToNano(textIn(amount, "value") ?? "");
-    if (costNanoUsd === null || (textIn(amount, "currency") ?? "usd").toLowerCase() !== "usd") return [];
+    requireUsd(textIn(amount, "currency"));
+    if (costNanoUsd === null) return [];
     const item = textIn(row, "line_item") ?? "";
     const comma = item.lastIndexOf(",");
     if (comma < 0 && storageItem.test(item)) {

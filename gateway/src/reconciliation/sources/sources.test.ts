@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { BillClass } from "@sluice/contract/words";
 import fc from "fast-check";
-import { classNamed, decimalToNano, parseExact } from "../bill.ts";
+import { classNamed, decimalToNano, objectsOf, parseExact } from "../bill.ts";
 import { anthropicCosts, anthropicPage, anthropicUsage } from "./anthropic.ts";
 import { openaiBill, openaiCosts, openaiPage, openaiUsage } from "./openai.ts";
 import { openrouterBill } from "./openrouter.ts";
@@ -250,4 +250,13 @@ test("refuses a page that has more pages without a name, because a part is not t
   const page = { data: [], has_more: true, next_page: null };
   expect(() => openaiPage(page)).toThrow("more pages");
   expect(() => anthropicPage(page)).toThrow("more pages");
+});
+
+test("refuses a cost in another currency, because a part is not the bill", () => {
+  const openai = parseExact(
+    '[{"start_time":1795737600,"results":[{"amount":{"value":1,"currency":"eur"},"line_item":"gpt-6-astra, output_tokens"}]}]',
+  );
+  expect(() => openaiCosts(objectsOf(openai))).toThrow("in eur. Only USD");
+  const anthropic = parseExact('[{"starting_at":"2026-11-27T00:00:00Z","amount":"100","currency":"EUR"}]');
+  expect(() => anthropicCosts(objectsOf(anthropic))).toThrow("in EUR. Only USD");
 });
