@@ -1,7 +1,7 @@
 /**
  * reconciliation: compares vendors' bills with the ledger.
  *
- * A *bill* is read from the vendor's API or from a file, and becomes rows of one model and class on one UTC day. A *line* is such a row
+ * A *bill* is read from the vendor's API or from a file, and becomes rows of one model and class on one UTC day. A *line* is that row
  * with ours and with the *causes* of its difference. A *decision* is what an administrator did about a line: book it as an adjustment,
  * take the vendor's price, or explain it.
  *

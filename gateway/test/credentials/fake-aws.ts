@@ -23,7 +23,7 @@ export class FakeAws {
   externalId: string | null = null;
   /** The certificate that Roles Anywhere trusts (PEM). */
   trusted: string | null = null;
-  /** What refuses, with an error code. */
+  /** Error codes by the action or service that refuses. */
   refuses: Readonly<Record<string, string>> = {};
   readonly roles: string[] = [];
   lifeMs = 3_600_000;

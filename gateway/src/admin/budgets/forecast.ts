@@ -48,7 +48,7 @@ export function spendRates(
 /** Forecast of a budget at this rate; null for other limits and rolling windows, or if its spend is unknown. */
 export function forecastOf(limitUsage: LimitUsage, usdPerMs: number, nowMs: number): LimitUsageRow["forecast"] {
   const { used } = limitUsage;
-  // What leaves a rolling window changes with its past, not with a rate.
+  // Spend leaves a rolling window as it came in, not at a steady rate.
   if (limitUsage.name !== "budget" || used === null || limitUsage.isRolling === true) return null;
   const endsMs = limitUsage.resetsAt === null ? nowMs + 30 * dayMs : limitUsage.resetsAt * 1_000;
   const leftMs = Math.max(0, endsMs - nowMs);

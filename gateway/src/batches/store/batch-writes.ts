@@ -95,7 +95,7 @@ export function batchWrites(database: Database) {
       return row !== undefined;
     },
     /**
-     * The vendor reported a change at `signedAt`: the batch becomes due now. False: there is no such batch, or the last hint was less
+     * The vendor reported a change at `signedAt`: the batch becomes due now. False: the batch is unknown, or the last hint was less
      * than five seconds ago, or was received after this one was signed, as with a replay.
      */
     async hint(provider: string, upstreamId: string, signedAt: number, now: number): Promise<boolean> {

@@ -44,12 +44,21 @@ export class StorageFees {
     this.#options = options;
     this.#fault = new LastingFault({
       ...{ clock, observer, level: "warn" },
-      fault: "failed to read the size of vector stores; retrying",
-      over: "the size of vector stores is read again",
+      fault: "failed to charge the storage of vector stores; retrying",
+      over: "the storage of vector stores is charged again",
     });
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#run(signal);
+    } catch (error) {
+      if (!signal.aborted) this.#fault.failed({ error });
+      throw error;
+    }
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
     const { clock, configSnapshot, readMark, writeMark } = this.#options;
     const now = clock.now();
     const day = new Date(now).toISOString().slice(0, 10);
