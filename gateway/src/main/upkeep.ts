@@ -52,8 +52,14 @@ export function startUpkeep(base: Base, { steady, admission }: Governance, calls
     readMark: () => facts.read(storageMarkName),
     writeMark: (day) => facts.write(storageMarkName, day),
   });
-  const chargeStorage = () => processes.leadership.once("storage-fees", ({ signal }) => fees.run(signal));
-  ending.defer("storage fees", repeat(steady, storageFeesMs, chargeStorage));
+  const stopping = new AbortController();
+  const chargeStorage = () =>
+    processes.leadership.once("storage-fees", (lease) => fees.run(AbortSignal.any([lease.signal, stopping.signal])));
+  const stopFees = repeat(steady, storageFeesMs, chargeStorage);
+  ending.defer("storage fees", () => {
+    stopping.abort();
+    return stopFees();
+  });
   ending.defer("audit entries for the log", stopAudit);
   ending.defer("price list", stopPriceList);
   ending.defer("copies of the ledger", stopExport);
