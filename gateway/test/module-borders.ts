@@ -44,7 +44,7 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
     "identity",
     "storage",
   ],
-  rehearsal: ["coordination", "identity", "limits", "providers", "routing", "storage", "system"],
+  rehearsal: ["coordination", "identity", "limits", "protocols", "providers", "relay", "routing", "storage", "system"],
   reconciliation: ["directory", "ledger", "provider-client", "providers", "storage"],
   alerts: ["directory", "limits", "tasks", "storage"],
   api: ["batches", "tasks", "relay", "bodies", "assets", "files", "identity", "protocols", "http-server", "http1"],

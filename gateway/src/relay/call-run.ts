@@ -2,28 +2,21 @@ import {
   asFailure,
   bounds,
   type CallSession,
-  type Deployment,
   Failure,
   type HeldMemory,
   isBlocked,
   isSessionId,
-  oncePerObject,
   sleep,
 } from "#core/index.ts";
 import type { Permit } from "#limits/index.ts";
-import {
-  type ConversationSpans,
-  conversationFingerprint,
-  type EndpointProtocol,
-  isLongPrompt,
-} from "#protocols/index.ts";
+import { type ConversationSpans, conversationFingerprint, isLongPrompt } from "#protocols/index.ts";
 import type { Plan, PlanStory, RoutingConstraints, Selection } from "#routing/index.ts";
 import { refusalHeaders } from "./attempt/answer-headers.ts";
 import { openAttempt } from "./attempt/attempt.ts";
 import { findKeptState } from "./attempt/attempt-objects.ts";
 import { CallTally } from "./attempt/call-tally.ts";
 import { CallEstimate } from "./attempt/hold.ts";
-import { matchLane, serves } from "./attempt/lane-match.ts";
+import { canServeOf, serves } from "./attempt/lane-match.ts";
 import { callWithFiles, findNamedFiles } from "./attempt/named-files.ts";
 import { checkPricedUse } from "./attempt/priced-usage.ts";
 import type { AttemptListener } from "./attempt/run-attempt.ts";
@@ -322,8 +315,3 @@ export function namesKept({ facts: { continues, objects } }: Call): boolean {
 function refusedByOneOnly(failure: Failure | null): boolean {
   return failure?.retry === "other" && failure.upstream !== undefined && failure.upstream.status < 500;
 }
-
-/** One function for each protocol: the router caches by it. */
-const canServeOf = oncePerObject((protocol: EndpointProtocol) => {
-  return (deployment: Deployment): boolean => matchLane(deployment, protocol) !== null;
-});

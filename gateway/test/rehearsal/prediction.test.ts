@@ -15,24 +15,31 @@ const hourMs = 3_600_000;
 const wide = { usd: 1_000_000, period: "month" } as const;
 
 const groups = ["default", "batch"];
-const keys = ["ada-laptop", "ci", "nightly", "tests"].map((name, index) => ({
+const keys = ["ada-laptop", "ci", "nightly", "tests", "narrow"].map((name, index) => ({
   name,
   group: groups[index % 2] as string,
   secret: `sk-${name}-0123456789abcdefghijkl`,
   budget: wide,
+  // It may not use the fallback of its model.
+  ...(name === "narrow" ? { models: ["large"] } : {}),
 }));
 
 const config: ConfigFile = {
-  providers: ["up", "spare"].map((id) => ({
+  providers: ["up", "spare", "vectors"].map((id) => ({
     ...{ id, kind: "openai-compatible", base_url: `https://${id}.example/v1` },
+    ...(id === "vectors" ? { endpoints: ["embeddings"] } : {}),
   })),
-  models: ["large", "small"].map((name, index) => ({
-    name,
-    deployments: [{ provider: "up" }],
-    fallbacks: index === 0 ? ["small"] : [],
-    // In proportion, so that the reservation of a call at the other model is exact.
-    price: index === 0 ? { input: 2, output: 20 } : { input: 0.5, output: 5 },
-  })),
+  models: [
+    ...["large", "small"].map((name, index) => ({
+      name,
+      deployments: [{ provider: "up" }],
+      fallbacks: index === 0 ? ["vectors", "small"] : [],
+      // In proportion, so that the reservation of a call at the other model is exact.
+      price: index === 0 ? { input: 2, output: 20 } : { input: 0.5, output: 5 },
+    })),
+    // Its provider has no chat endpoint, so it never answers these calls.
+    { name: "vectors", deployments: [{ provider: "vectors" }], price: { input: 0.1, output: 0.1 } },
+  ],
   // Wide enough before the price of its model doubles.
   budgets: [{ name: "small-models", usd: 0.55, period: "week", match: { models: ["small"] } }],
   workspaces: [{ slug: "acme", budget: wide, groups: groups.map((name) => ({ name, budget: wide })), keys }],
@@ -55,7 +62,7 @@ function trafficOf(seed: number, calls: number): readonly TrafficCall[] {
       number,
       at,
       durationMs,
-      key: pick(keys).name,
+      key: model === "large" ? pick(keys).name : pick(keys.slice(0, -1)).name,
       model,
       team: number % 3 === 0 ? "ads" : "search",
       output,
@@ -112,6 +119,10 @@ function changeOf(seed: number): RehearsedChange {
           { name: "tests", ...chosen(budget()) },
           { name: "ada-laptop", ...chosen({ budget: { ...budget().budget, over: { fallback: "small" } } }) },
           { name: "nightly", ...chosen({ models: ["small"] }) },
+          {
+            name: "narrow",
+            budget: { ...budget().budget, over: { fallback: more.unit() < 0.5 ? "vectors" : "small" } },
+          },
         ],
       },
     ],
@@ -192,7 +203,7 @@ function rulesOf(
   named: (rule: string) => string,
 ) {
   const texts = rules.map(({ limit, scope, scope_id, calls }): [string, number] => {
-    return [limit === "models" ? "models" : named(`${limit} ${scope} ${scope_id}`), calls];
+    return [limit === "models" || limit === "deployments" ? limit : named(`${limit} ${scope} ${scope_id}`), calls];
   });
   return Object.fromEntries(texts);
 }

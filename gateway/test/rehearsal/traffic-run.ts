@@ -8,7 +8,7 @@ import {
   policyCaller,
   scopesOf,
 } from "#core/index.ts";
-import { callableModels } from "#identity/index.ts";
+import { callableModels, mayCall } from "#identity/index.ts";
 import { Admission } from "#limits/index.ts";
 import type { AnswerBody, OutboundAnswer, OutboundRequest } from "#ports/index.ts";
 import { openaiChat, openaiChatCodec, openaiChatWire } from "#protocols/index.ts";
@@ -100,7 +100,14 @@ export async function runTraffic(
     );
     const result = await relay.run({
       ...{ requestId: requestIdOf(call.number), signal: new AbortController().signal, startedMs: clock.monotonic() },
-      ...{ principal, mayCall: () => true, protocol, facts: openaiChatWire.readRequest(body, null), body, models },
+      ...{
+        principal,
+        mayCall: (model: string) => mayCall(principal, model),
+        protocol,
+        facts: openaiChatWire.readRequest(body, null),
+        body,
+        models,
+      },
       ...{
         marks: null,
         query: "",
@@ -114,7 +121,11 @@ export async function runTraffic(
     });
     running--;
     if (!("failure" in result)) return;
-    const { reachedLimit } = result.failure;
+    const { reachedLimit, code } = result.failure;
+    if (code === "no_deployment_available" || code === "unsupported_by_model") {
+      refusals.set(call.number, "deployments");
+      return;
+    }
     if (reachedLimit === undefined) throw result.failure;
     refusals.set(call.number, `${reachedLimit.kind} ${reachedLimit.scope} ${reachedLimit.scopeId}`);
   };

@@ -1,5 +1,5 @@
 import type { Rehearsal, RehearsalResult } from "@sluice/contract/console";
-import type { ConfigSnapshot, Model, Provider } from "#core/index.ts";
+import { type ConfigSnapshot, type Model, type Provider, withoutUndefined } from "#core/index.ts";
 import type { Observer } from "#ports/index.ts";
 import { type Database, type DatabasePlace, threadPlace } from "#storage/in-thread.ts";
 import { OrderThread } from "#system/index.ts";
@@ -148,6 +148,6 @@ function bareModels(models: ReadonlyMap<string, Model>): ReadonlyMap<string, Mod
 }
 
 function withoutSecrets(provider: Provider): Provider {
-  const { cost_source } = provider.settings;
-  return { ...provider, secret: null, settings: cost_source === undefined ? {} : { cost_source } };
+  const { cost_source, endpoints } = provider.settings;
+  return { ...provider, secret: null, settings: withoutUndefined({ cost_source, endpoints }) };
 }

@@ -1,7 +1,9 @@
-import { type ConfigSnapshot, type Deployment, Failure, type Model } from "#core/index.ts";
-import { callableModels } from "#identity/index.ts";
+import { type ConfigSnapshot, type Deployment, Failure, isBlocked, type Model } from "#core/index.ts";
+import { callableModels, mayCall } from "#identity/index.ts";
 import type { Chance, Clock, Observer } from "#ports/index.ts";
-import { Router } from "#routing/index.ts";
+import { type CallEndpointId, type EndpointProtocol, endpointProtocols } from "#protocols/index.ts";
+import { canServeOf, serves } from "#relay/index.ts";
+import { type Plan, Router } from "#routing/index.ts";
 import type { PastEntry } from "#storage/in-thread.ts";
 import type { ChangedRoutes } from "../change/rehearsed-changes.ts";
 import { withFallbacks } from "./holds.ts";
@@ -38,23 +40,20 @@ export class Rerouting {
     const { first, isCounted } = call;
     const { requestedModel } = first;
     if (first.endpoint === "pass-through" || !this.#concerns(requestedModel)) return "recorded";
-    const granted = this.#granted(call);
+    const models = this.callable(call);
+    // Denied by a grant that the change does not contain.
+    if (models.length === 0) return "recorded";
     const usual = this.#before.get(requestedModel) ?? this.#models.get(requestedModel);
-    if (usual !== undefined && !isUsualFirst(usual, first) && offers(granted, first)) {
+    if (usual !== undefined && !isUsualFirst(usual, first) && offers(models, first)) {
       if (isCounted) this.unhealthyCalls++;
       return "recorded";
     }
     this.#chance.next = unitOf(this.#before.get(first.model) ?? this.#models.get(first.model), first);
-    try {
-      const selection = this.#router.plan(granted).next(null);
-      if (selection === null) return noDeployment(requestedModel);
-      selection.end("cancelled", 0);
-      const { model, deployment } = selection;
-      return isSame(model, deployment, first) ? "recorded" : { model, deployment };
-    } catch (thrown) {
-      if (thrown instanceof Failure && thrown.code === "no_deployment_available") return noDeployment(requestedModel);
-      throw thrown;
-    }
+    const selection = this.#plan(models, first)?.next(null) ?? null;
+    if (selection === null) return noDeployment(requestedModel);
+    selection.end("cancelled", 0);
+    const { model, deployment } = selection;
+    return isSame(model, deployment, first) ? "recorded" : { model, deployment };
   }
 
   /** The refusal of a call with a later attempt at a deployment that the change takes away; null: none. */
@@ -62,20 +61,23 @@ export class Rerouting {
     const { first, attempts } = call;
     if (entry === attempts[0] || entry.endpoint === "pass-through" || !this.#concerns(first.requestedModel))
       return null;
-    return offers(this.#granted(call), entry) ? null : noDeployment(first.requestedModel);
+    const models = this.callable(call);
+    return models.length === 0 || offers(models, entry) ? null : noDeployment(first.requestedModel);
   }
 
-  /** The deployment of the model that a used-up budget names; null: none, or the caller may not use it. */
+  /** The deployment of the model that a used-up budget names; null: none, or the caller may not use it for this call. */
   substitute(call: PastCall, thrown: unknown): Route | null {
     const { first, caller } = call;
+    const { principal } = caller;
     const name = thrown instanceof Failure ? thrown.reachedLimit?.fallback : undefined;
     const model = name === undefined ? undefined : this.#models.get(name);
-    if (model === undefined) return null;
+    if (model === undefined || isBlocked(model, principal) || !mayCall(principal, model.name)) return null;
     const [current, ...others] = this.callable(call);
     if (current === model && others.length === 0) return null;
-    if (caller.deniedBy(model.name) !== null || usable(model).length === 0) return null;
+    const protocol = protocolOf(first);
+    if (protocol !== undefined && !serves([model], protocol)) return null;
     this.#chance.next = unitOf(undefined, first);
-    const selection = this.#router.plan([model]).next(null);
+    const selection = this.#plan([model], first)?.next(null) ?? null;
     selection?.end("cancelled", 0);
     return selection === null ? null : { model: selection.model, deployment: selection.deployment };
   }
@@ -93,10 +95,9 @@ export class Rerouting {
     if (!(thrown instanceof Failure) || thrown.reachedLimit?.isOfProvider !== true) return null;
     if (first.endpoint === "pass-through") return null;
     skipped.add(route?.deployment.id ?? first.deployment);
-    const models = call.substitute === null ? this.#granted(call) : [call.substitute];
-    if (models.every((model) => usable(model).length === 0)) return null;
     this.#chance.next = unitOf(this.#before.get(first.model) ?? this.#models.get(first.model), first);
-    const plan = this.#router.plan(models);
+    const plan = this.#plan(this.callable(call), first);
+    if (plan === null) return null;
     const unsent = thrown.with({ retry: "other", arrival: "unsent" });
     for (let selection = plan.next(null); selection !== null; selection = plan.next(unsent)) {
       const { model, deployment } = selection;
@@ -106,9 +107,15 @@ export class Rerouting {
     return null;
   }
 
-  /** The requested model and its fallbacks, except models that the change denies to the caller. */
-  #granted({ first, caller }: PastCall): readonly Model[] {
-    return this.#modelsOf(first.requestedModel).filter(({ name }) => caller.deniedBy(name) === null);
+  /** As a live call has it; null: no deployment is enabled and can serve the call. */
+  #plan(models: readonly Model[], entry: PastEntry): Plan | null {
+    const protocol = protocolOf(entry);
+    try {
+      return this.#router.plan(models, protocol === undefined ? {} : { canServe: canServeOf(protocol) });
+    } catch (thrown) {
+      if (thrown instanceof Failure && noPlanCodes.has(thrown.code)) return null;
+      throw thrown;
+    }
   }
 
   #concerns(requested: string): boolean {
@@ -124,6 +131,13 @@ export class Rerouting {
     }
     return models;
   }
+}
+
+const noPlanCodes: ReadonlySet<string> = new Set(["no_deployment_available", "unsupported_by_model"]);
+
+/** undefined: an endpoint that no other provider serves. */
+function protocolOf({ endpoint }: PastEntry): EndpointProtocol | undefined {
+  return endpointProtocols[endpoint as CallEndpointId];
 }
 
 function noDeployment(model: string): Refusal {
@@ -145,13 +159,10 @@ function usable({ deployments }: Model): readonly Deployment[] {
 
 /** Whether the entry is at a deployment that a call of the model usually tries first. */
 function isUsualFirst(model: Model, entry: PastEntry): boolean {
-  return firstTier(model).some((deployment) => isSame(model, deployment, entry));
-}
-
-function firstTier(model: Model): readonly Deployment[] {
-  const all = usable(model);
-  const priority = Math.min(...all.map((deployment) => deployment.priority));
-  return all.filter((deployment) => deployment.priority === priority);
+  const protocol = protocolOf(entry);
+  const all = usable(model).filter(protocol === undefined ? () => true : canServeOf(protocol));
+  const first = Math.min(...all.map(({ priority }) => priority));
+  return all.some((deployment) => deployment.priority === first && isSame(model, deployment, entry));
 }
 
 /** A number that draws the entry's deployment in its tier before the change: the middle of its part, moved by the request's id. */

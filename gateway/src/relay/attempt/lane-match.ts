@@ -48,6 +48,11 @@ export function matchLane(deployment: Deployment, protocol: EndpointProtocol): L
   return match;
 }
 
+/** Whether a deployment can serve calls of a protocol. One function for each protocol, because the router caches by it. */
+export const canServeOf = oncePerObject((protocol: EndpointProtocol) => {
+  return (deployment: Deployment): boolean => matchLane(deployment, protocol) !== null;
+});
+
 /** The call begins a message thread, and this account keeps none. */
 export function leavesThreadOut({ facts }: Call, { kind }: Pick<LaneMatch, "kind">, provider: Provider): boolean {
   return facts.storesAs === "thread_message" && !keepsThreads(provider, kind);
