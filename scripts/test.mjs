@@ -69,14 +69,14 @@ if (paths.length > 0) {
   const beside = ["contract", "simulator", "bench", "console/src", "gateway/src"];
   await Promise.all([checks(wholeTree), suite("unit tests and repository checks", 2, [...beside, ...files])]);
 } else {
-  const [programs] = await Promise.all([makeBundles(run), checks([consoleBuild])]);
-  count("test programs", programs);
+  // The checks start now: they need neither the console nor the programs, whose builds leave part of the processor idle.
+  const checked = checks(wholeTree);
+  // Before the executable, which contains the console and would build it a second time.
+  await checks([consoleBuild]);
+  count("test programs", await makeBundles(run));
   // One queue, slow files first: tests that wait for processes and browsers leave the processor to the others and to the checks.
   // Every process loads and compiles the same modules again; six processes take a seventh more processor time than three.
-  await Promise.all([
-    checks(wholeTree),
-    suite("all tests, and the console in a browser", 5, [...unit, "test", "console/e2e"]),
-  ]);
+  await Promise.all([checked, suite("all tests, and the console in a browser", 5, [...unit, "test", "console/e2e"])]);
 }
 const leftovers = [...((await postgres.stop()) ? [] : ["files of PostgreSQL"]), ...(await run.close())];
 for (const leftover of leftovers) console.log(`left over: ${leftover}`);
