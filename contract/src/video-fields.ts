@@ -38,14 +38,18 @@ export const videoTaskFields = {
   audio: { type: "boolean", description: "Whether to generate audio." },
   watermark: { type: "boolean" },
   seed: { type: "integer", description: "May be negative." },
-  image: { ...mediaReference, description: "The first frame: a public URL, a `data:` URI, or `asset://<asset_id>`." },
+  image: {
+    ...mediaReference,
+    description:
+      "The first frame: a public URL, a `data:` URI, `asset://<asset_id>`, or an object with the `file_id` of a picture.",
+  },
   last_frame: { ...mediaReference, description: "The last frame." },
   references: {
     type: "array",
     maxItems: mediaMax,
     items: mediaReference,
     description:
-      "References for look and sound. Each is a value like `image`, or an object with `url`, `type` (`image`, `video` or `audio`) and `role`.",
+      "References for look and sound. Each is a value like `image`, or an object with `url` or `file_id`, `type` (`image`, `video` or `audio`) and `role`.",
   },
   content: {
     type: "array",
@@ -97,9 +101,9 @@ export const openAiVideoFields = {
   input_reference: {
     type: ["string", "object"],
     examples: ["https://example.com/frame.png", { image_url: "https://example.com/frame.png" }],
-    must: "must be an image, or an object with its `image_url`",
+    must: "must be an image, or an object with its `image_url` or `file_id`",
     description:
-      "The first frame: its public URL, a `data:` URI or `asset://<asset_id>`, or an object with that as `image_url`.",
+      "The first frame: its public URL, a `data:` URI or `asset://<asset_id>`, an object with that as `image_url`, or an object with the `file_id` of a picture.",
   },
 } as const satisfies RequestFields;
 

@@ -30,6 +30,7 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
     "limits",
     "ledger",
     "assets",
+    "files",
     "storage",
   ],
   batches: [

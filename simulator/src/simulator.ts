@@ -79,7 +79,7 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
   const objects = createOpenAiObjects(files);
   const stored = createStoredObjects(files);
   const batches = createGeminiBatches(files, runRow);
-  const dialects = createDialects(options, tasks);
+  const dialects = createDialects(options, tasks, files);
   let sequence = 0;
 
   async function serve(request: SimulatorRequest, clientOutlet: Outlet): Promise<void> {

@@ -90,6 +90,28 @@ test("a video of any vendor can start from the caller's image", async () => {
   expect(await Promise.all(results)).toEqual(models.map(() => "completed"));
 });
 
+test("a video of any vendor can start from an uploaded file, which is named by its id", async () => {
+  const file = await client.files.create({
+    file: await toFile(png, "first.png", { type: "image/png" }),
+    purpose: "vision",
+  });
+  const results = models.map(async ([name]) => {
+    const created = await client.videos.create({
+      model: name,
+      prompt: "It moves.",
+      input_reference: { file_id: file.id },
+    });
+    return (await waitForEnd(created.id)).status;
+  });
+  expect(await Promise.all(results)).toEqual(models.map(() => "completed"));
+  await client.files.delete(file.id);
+  const missing = await client.videos.create({ prompt: "It moves.", input_reference: { file_id: file.id } }).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  expect(missing).toBeInstanceOf(OpenAI.NotFoundError);
+});
+
 test("lists all videos page by page; OpenAI's can be remixed and have thumbnails", async () => {
   const source = await client.videos.create({ model: "sora-2", prompt: "A boat.", seconds: "4" });
   await waitForEnd(source.id);

@@ -34,7 +34,7 @@ const createVideo: Operation = {
   summary: "Create a video (OpenAI format)",
   description: [
     "Creates a video task for a model of any vendor: `seconds` is the duration, `size` the ratio and resolution, and",
-    "`input_reference` the first frame, as JSON or as the file of a form. Every other field works as at `/v1/video/tasks`.",
+    "`input_reference` the first frame: as JSON, as the file of a form, or by the id of a file. Every other field works as at `/v1/video/tasks`.",
     "Video and task have the same id except for the prefix: `video_…` and `vt_…`.",
   ].join("\n"),
   tags: ["video"],

@@ -279,7 +279,10 @@ export interface ImageAnswer {
 export interface VideoMaterial {
   readonly role: "first_frame" | "last_frame" | "reference";
   readonly type: "image" | "video" | "audio";
-  /** A public URL, a `data:` URI, or the id in the upstream's library (`asset://…`) once resolved. */
+  /**
+   * A public URL, a `data:` URI, `asset://<id>` or `file:<id>`. Once resolved, the ids are the upstream's own: of its library, and of
+   * a file in its account.
+   */
   readonly url: string;
 }
 

@@ -1,3 +1,4 @@
+import { Failure } from "./failure.ts";
 import { inputTokensOf, tokensOf, type Usage } from "./usage.ts";
 
 /** Kinds of objects that a vendor stores for later calls. */
@@ -17,6 +18,11 @@ export type UpstreamObjectKind =
   /** Used by a call without being read: a voice, a secret, a target. */
   | "resource"
   | "other";
+
+/** The same for a missing object and for one of another workspace. */
+export function noSuchObject({ id, param }: { readonly id: string; readonly param: string }): Failure {
+  return new Failure("not_found", `There is no object with the id "${id.slice(0, 128)}".`, { param });
+}
 
 /** An object that an attempt created or saw, stored with the attempt in the journal. */
 export interface AttemptObject {

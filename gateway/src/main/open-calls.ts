@@ -73,7 +73,7 @@ export async function openCalls(base: Base, data: Data, governance: Governance) 
   idleMemory.busyWhile(() => relay.liveStreams > 0);
   const spooling = { directory: join(environment.dataDir, "spool"), memoryBytesMax: spoolBytes };
   const spool = createSpool({ ...spooling, nextName: () => ids.next("spool_") });
-  const media = openMedia(base, observer, spool, { ...wired, admission, journal, explainer, memory });
+  const media = openMedia(base, observer, spool, { ...wired, relay, admission, journal, explainer, memory });
   ending.defer("videos and assets", () => media.stop(), bounds.endStepMsMax);
   await media.start();
   const batches = openBatches(base, {
@@ -239,7 +239,7 @@ function updatingBudgets(admission: Pick<Admission, "settled">, observer: Observ
   };
 }
 
-type MediaParts = Pick<ReturnType<typeof wireCalls>, "router" | "recorder" | "providerClient" | "bodies"> &
+type MediaParts = Pick<ReturnType<typeof wireCalls>, "relay" | "router" | "recorder" | "providerClient" | "bodies"> &
   Pick<CallParts, "admission" | "journal" | "memory" | "explainer">;
 
 /** Opens video tasks, assets, and the blobs of both. */
@@ -288,6 +288,8 @@ function openMedia(base: Base, observer: Observer, spool: Spool, parts: MediaPar
     ledger: control.ledgerStore,
     principalOf: (holder) => holderOf(base, holder),
     assets,
+    files,
+    filesNamed: (...named) => parts.relay.filesNamed(...named),
     unusedBlobs: assets,
     secrets: {
       webhookSecrets: (workspaceId) => webhookSecretsOf(vault, workspaceId, clock.now()),

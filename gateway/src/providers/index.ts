@@ -47,5 +47,6 @@ export { type ReadSecret, referencesOf, withSecrets } from "./secret-references.
 export { accountRedactor, secretsOf, settingIsShown, shownSettings } from "./setting-secrets.ts";
 export { allowsObject, mayFetch, passesMember } from "./settings.ts";
 export { readModelsPage, suggestedModel, typesOf, type UpstreamModelListed } from "./upstream-models.ts";
+export { accountObjectsIn } from "./video/account-objects.ts";
 export { paidMembersIn } from "./video/paid-members.ts";
 export type { CreateInput, GoodAnswer, VideoAdapter, VideoState, VideoStill } from "./video-adapter.ts";

@@ -93,6 +93,8 @@ export interface VideoAdapter {
   readonly keepsSeconds?: number;
   /** Default length in seconds, if answers do not report it. Default: 5. */
   readonly usualSeconds?: number;
+  /** A first frame may be `file:<id>`, a file of the account. */
+  readonly takesFiles?: true;
   /** Material must be `data:` URIs (Veo). Absent: URLs are accepted, too. */
   readonly materialAs?: "data";
 }

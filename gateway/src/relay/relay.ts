@@ -1,8 +1,16 @@
 import { type BodyBytes, wholeOf } from "#bodies/index.ts";
-import { asFailure, type CallSignal, Failure, type NanoUsd, onlyCounts, type Principal } from "#core/index.ts";
+import {
+  asFailure,
+  type CallSignal,
+  Failure,
+  type NanoUsd,
+  onlyCounts,
+  type Principal,
+  type StoredFile,
+} from "#core/index.ts";
 import { type CallGuard, policyOf } from "#guardrails/index.ts";
 import type { Permit } from "#limits/index.ts";
-import type { Dialect, EndpointProtocol } from "#protocols/index.ts";
+import type { Dialect, EndpointProtocol, NamedObject } from "#protocols/index.ts";
 import { providerKind } from "#providers/index.ts";
 import { refusalHeaders } from "./attempt/answer-headers.ts";
 import { adoptMasked, findKeptState, lookUpKeptState } from "./attempt/attempt-objects.ts";
@@ -10,7 +18,7 @@ import { CallTally } from "./attempt/call-tally.ts";
 import { UsageForecast } from "./attempt/estimate.ts";
 import { CallEstimate } from "./attempt/hold.ts";
 import { serves } from "./attempt/lane-match.ts";
-import { findNamedFiles } from "./attempt/named-files.ts";
+import { findNamedFiles, storedFiles } from "./attempt/named-files.ts";
 import { checkPricedUse } from "./attempt/priced-usage.ts";
 import type {
   Call,
@@ -22,7 +30,7 @@ import type {
   RelayOptions,
 } from "./call.ts";
 import { CallRun, namesKept } from "./call-run.ts";
-import { checkFile, type UploadedFile } from "./checked-file.ts";
+import { checkFile, checkNamedFiles, type UploadedFile } from "./checked-file.ts";
 import {
   checkedCall,
   checkedPassThrough,
@@ -265,6 +273,14 @@ export class Relay {
   async checkFile(fields: GuardedFields, file: UploadedFile): Promise<void> {
     const guard = this.#guardOf(fields);
     if (guard !== null) await checkFile(guard, file);
+  }
+
+  /** The caller's files that a request names which no relay sends, by name; checked with the caller's guardrails. Throws Failure. */
+  async filesNamed(fields: GuardedFields, objects: readonly NamedObject[]): Promise<ReadonlyMap<string, StoredFile>> {
+    const files = await storedFiles(this.#dependencies, fields.principal, objects);
+    const guard = files.size === 0 ? null : this.#guardOf(fields);
+    if (guard !== null) await checkNamedFiles(this.#dependencies, { guard, files });
+    return files;
   }
 
   async ask(call: StoredResponseCall): Promise<CallResult> {

@@ -10,6 +10,7 @@ import type {
   ShadowDenial,
   Task,
 } from "#core/index.ts";
+import type { Files } from "#files/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type {
@@ -24,6 +25,7 @@ import type {
   Transport,
 } from "#ports/index.ts";
 import type { ProviderClient } from "#provider-client/index.ts";
+import type { Relay } from "#relay/index.ts";
 import type { Router } from "#routing/index.ts";
 import type { TaskStore } from "./store/task-store.ts";
 
@@ -74,6 +76,9 @@ export interface VideoTasksOptions {
   readonly memory: { open(owner: MemoryOwner, kind: MemoryKind): MemoryHold };
   /** null: assets are not configured. */
   readonly assets: Pick<Assets, "resolve" | "holders"> | null;
+  readonly files: Pick<Files, "find" | "open"> & { readonly copies: Pick<Files["copies"], "at"> };
+  /** The caller's files that a request names, checked by the caller's guardrails. */
+  readonly filesNamed: Relay["filesNamed"];
   readonly secrets: TaskSecrets;
   /** The gateway's public URL, without a trailing slash; null: upstreams cannot send callbacks. */
   readonly publicUrl: string | null;

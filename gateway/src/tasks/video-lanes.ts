@@ -1,5 +1,5 @@
 import { type Deployment, Failure, type Model, unknownCapabilities, type VideoCapabilities } from "#core/index.ts";
-import { type ProviderKind, paidMembersIn, providerKind } from "#providers/index.ts";
+import { accountObjectsIn, type ProviderKind, paidMembersIn, providerKind } from "#providers/index.ts";
 import type { VideoRequest } from "./accept/validate-video.ts";
 
 export type VideoAdapter = NonNullable<ProviderKind["video"]>;
@@ -126,6 +126,10 @@ function mismatches(request: VideoRequest, { capabilities, adapter, provider }: 
   )) {
     const words = taken.map((one) => JSON.stringify(one));
     refuse(path, value, instead === null ? [...words, "none"] : [...words, `none; use "${instead}"`]);
+  }
+  const { content, vendorFields } = request;
+  for (const { path, value } of accountObjectsIn({ ...vendorFields, content }, provider)) {
+    refuse(path, value, ['none; name a file of yours by its "file_id" in "image", "last_frame" or "references"']);
   }
   for (const { pattern, instead } of adapter.paidWords ?? []) {
     const [words, value] = pattern.exec(request.params.prompt ?? "") ?? [];

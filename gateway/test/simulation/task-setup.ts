@@ -139,6 +139,8 @@ export function openTaskSetup(world: TaskSetupOptions, changes: TaskSetupChanges
     bodies: new BodyWork({ offload: null, newId: world.ids.next }),
     memory: { open: freeRoom },
     assets: null,
+    files: noFiles,
+    filesNamed: () => Promise.reject(new Error("these tests name no files")),
     secrets: {
       webhookSecrets: () => [webhookSecret],
       callbackToken: (taskId) => `token of ${taskId}`,
@@ -154,6 +156,12 @@ export function openTaskSetup(world: TaskSetupOptions, changes: TaskSetupChanges
   });
   return { videos, admission, journal, noise };
 }
+
+const noFiles: VideoTasksOptions["files"] = {
+  find: () => Promise.resolve([]),
+  open: () => Promise.reject(new Error("these tests have no files")),
+  copies: { at: () => Promise.reject(new Error("these tests have no files")) },
+};
 
 export const webhookSecret = `whsec_${Buffer.from("the key of the workspace").toString("base64")}`;
 

@@ -39,6 +39,7 @@ import { replicate } from "./replicate.ts";
 import { rerank } from "./rerank.ts";
 import { createResponseStore } from "./responses-store.ts";
 import { runway } from "./runway.ts";
+import type { VendorFiles } from "./vendor-files.ts";
 import { veo } from "./veo.ts";
 import { vertexAnthropic } from "./vertex-anthropic.ts";
 import { vidu } from "./vidu.ts";
@@ -52,7 +53,11 @@ export interface DialectOptions {
 }
 
 /** All dialects of a simulator with their state. The first match serves a request. A new dialect is a file and a line here. */
-export function createDialects(options: DialectOptions, taskStore: TaskStore): readonly Dialect[] {
+export function createDialects(
+  options: DialectOptions,
+  taskStore: TaskStore,
+  vendorFiles: VendorFiles,
+): readonly Dialect[] {
   const store = createResponseStore();
   const interactions = createInteractionStore();
   const accounts = createArkAccounts(options.arkAccounts ?? defaultArkAccounts);
@@ -93,7 +98,7 @@ export function createDialects(options: DialectOptions, taskStore: TaskStore): r
     fal(taskStore),
     // Kling's paths end like OpenAI's, and DashScope's task paths like Runway's, so the more specific ones come first.
     kling(taskStore, options.klingKeys ?? defaultKlingKeys),
-    openAiVideos(taskStore),
+    openAiVideos(taskStore, vendorFiles),
     veo(taskStore),
     dashScopeVideos(taskStore),
     miniMaxVideos(taskStore),

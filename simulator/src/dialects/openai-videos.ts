@@ -22,9 +22,10 @@ import { removeTask, type TaskOwner, type TaskStore } from "../task-store.ts";
 import { tinyPng } from "../tiny-png.ts";
 import { fileBytes } from "./files.ts";
 import { openAiError, openAiHeaders } from "./openai-conventions.ts";
+import type { VendorFiles } from "./vendor-files.ts";
 
 /** OpenAI's videos: POST …/videos (form or JSON), GET, the list, DELETE, /content and /remix. There is no cancel. */
-export function openAiVideos(taskStore: TaskStore): Dialect {
+export function openAiVideos(taskStore: TaskStore, files: Pick<VendorFiles, "list">): Dialect {
   return {
     id: dialect,
     matches({ method, path }) {
@@ -40,7 +41,7 @@ export function openAiVideos(taskStore: TaskStore): Dialect {
       const owner = { dialect, account: accountOf(request.headers) };
       const [, id, action] = pathPattern.exec(request.path) ?? [];
       if (id === undefined)
-        return request.method === "POST" ? create(taskStore, owner, request) : list(taskStore, owner, request);
+        return request.method === "POST" ? create(taskStore, owner, request, files) : list(taskStore, owner, request);
       const task = requireTask(taskStore, owner, pathPart(id));
       if (action === "/content") return content(task, request);
       if (action === "/remix") return remix(taskStore, owner, request, task);
@@ -60,8 +61,15 @@ function isAzure({ path, headers }: SimulatorRequest): boolean {
   return path.includes("/openai/v1/") && (headers["api-key"] ?? "") !== "";
 }
 
-function create(taskStore: TaskStore, owner: TaskOwner, request: SimulatorRequest): Exchange {
+function create(
+  taskStore: TaskStore,
+  owner: TaskOwner,
+  request: SimulatorRequest,
+  files: Pick<VendorFiles, "list">,
+): Exchange {
   const fields = request.upload === undefined ? objectOf(parseObject(request.body)) : formOf(request.upload);
+  const fileId = objectOf(fields["input_reference"])["file_id"] ?? fields["input_reference[file_id]"];
+  if (fileId !== undefined) requirePicture(files, request, stringOf(fileId));
   // The duration is a string, even in JSON.
   const seconds = stringOf(fields["seconds"] ?? "4");
   const size = stringOf(fields["size"]) || "720x1280";
@@ -199,6 +207,14 @@ function requireTask(taskStore: TaskStore, owner: TaskOwner, id: string): Task {
   const task = taskStore.find(owner, id);
   if (task !== null) return task;
   throw new Refusal(404, `Video with id '${id}' not found.`, { param: "id", code: "video_not_found" });
+}
+
+function requirePicture(files: Pick<VendorFiles, "list">, { headers }: SimulatorRequest, id: string): void {
+  const account = headers["authorization"];
+  const file = files.list().find((one) => one.account === account && one.id === id && !one.deleted);
+  if (file === undefined) throw new Refusal(404, `No such File object: ${id}`, { param: "input_reference" });
+  if (/^image\/(?:png|jpeg|webp)$/.test(file.media_type)) return;
+  throw new Refusal(400, "The reference is of a type that is not supported.", { param: "input_reference" });
 }
 
 /** The text fields of a form. The file `input_reference` must be an image or a video, and not empty. */

@@ -21,7 +21,6 @@ export function readVideoMembers(body: JsonObject, remix: RemixedVideo | null) {
   for (const [name, value] of Object.entries(body)) {
     const governedName = openaiNames.variantOf(name);
     if (governedName !== null) throw misspelled(name, governedName);
-    if (characters.has(name) && value !== null) throw invalid(name, charactersUnsupported);
     if (!openaiNames.has(name) && !(remix !== null && name === "remix_of")) others.push([name, value]);
   }
   checkFields(body, openaiFields);
@@ -63,35 +62,28 @@ const { model, seconds, size, input_reference } = openAiVideoFields;
 const openaiFields = { model, seconds, size, input_reference };
 const openaiNames = new GovernedNames([...Object.keys(openaiFields), "prompt"]);
 
-/** Characters belong to the account, which callers share. */
-const characters: ReadonlySet<string> = new Set(["characters", "character_ids"]);
-const charactersUnsupported = "names characters of the upstream's account, which are not offered here";
-
 function readSize(value: unknown): { readonly ratio: string; readonly resolution: string } {
   const shape = typeof value === "string" ? ratioAndResolution(value) : null;
   if (shape !== null) return shape;
   throw invalid("size", openAiVideoFields.size.must);
 }
 
-/** A picture is the first frame, a video a reference. */
+/** A picture is the first frame, a video a reference. A file must be a picture. */
 function readReference(value: unknown): Readonly<Record<string, unknown>> {
-  const url = typeof value === "string" ? value : urlIn(value);
+  const url = typeof value === "string" ? value : readReferenceObject(value);
+  if (typeof url !== "string") return { image: url };
   if (/^data:video\//i.test(url)) return { references: [{ url, type: "video" }] };
   return { image: url };
 }
 
-function urlIn(value: unknown): string {
+function readReferenceObject(value: unknown): string | { readonly file_id: string } {
   const reference = isObject(value) ? value : {};
-  if ((reference["file_id"] ?? null) !== null) {
-    throw invalid(
-      "input_reference",
-      "names a file by its id, which videos do not support: send the picture itself, or `image_url`",
-    );
-  }
   const unknown = Object.keys(reference).find((name) => name !== "image_url" && name !== "file_id");
   if (unknown !== undefined) throw invalid(`input_reference.${unknown}`, "is not known");
-  const url = textOf(reference["image_url"]);
-  if (url !== null) return url;
+  const url = textOf(reference["image_url"] ?? null);
+  const fileId = textOf(reference["file_id"] ?? null);
+  if (fileId !== null && (reference["image_url"] ?? null) === null) return { file_id: fileId };
+  if (url !== null && (reference["file_id"] ?? null) === null) return url;
   throw invalid("input_reference", openAiVideoFields.input_reference.must);
 }
 

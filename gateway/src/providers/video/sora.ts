@@ -47,6 +47,7 @@ export function soraVideo(rootOf: RootOf): VideoAdapter {
     list: (provider) => videoDraft(provider, `${rootOf(provider)}/videos?limit=100&order=desc`),
     readList: (answer) => listedTasks(answer, "data"),
     remixes: true,
+    takesFiles: true,
     content: (provider, url) => fileDraft(provider, url, rootOf(provider)),
     still: (provider, url, still) => fileDraft(provider, `${url}?variant=${still}`, rootOf(provider)),
   };
@@ -98,8 +99,10 @@ function createDraft({ provider, upstreamModel, turn, taskId }: CreateInput, url
   };
   const inline = material.first === null ? null : readDataUri(material.first);
   if (material.first !== null && inline === null) {
-    // The vendor accepts image URLs in JSON (U).
-    const json = { ...members, input_reference: { image_url: material.first } };
+    // The vendor accepts image URLs and files in JSON (U).
+    const [, fileId] = /^file:(.*)$/.exec(material.first) ?? [];
+    const input_reference = fileId === undefined ? { image_url: material.first } : { file_id: fileId };
+    const json = { ...members, input_reference };
     return videoDraft(provider, url, { json });
   }
   const fields: FormField[] = Object.entries(members).map(([name, value]) => ({ name, value: fieldText(value) }));

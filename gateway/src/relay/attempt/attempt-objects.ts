@@ -5,6 +5,7 @@ import {
   Failure,
   isObjectId,
   type Model,
+  noSuchObject,
   type Principal,
   type Provider,
   responseObjects,
@@ -205,7 +206,7 @@ export function checkObjects(dependencies: RelayDependencies, call: Call, provid
   for (const { param, id } of objects) {
     if (call.copyNames?.has(id) === true) continue;
     if (allowsObject(provider, id) || call.kept?.found.get(id)?.provider === provider.id) continue;
-    throw new Failure("not_found", `There is no object with the id "${id.slice(0, 128)}".`, { param, retry: "other" });
+    throw noSuchObject({ param, id }).with({ retry: "other" });
   }
 }
 

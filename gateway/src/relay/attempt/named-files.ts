@@ -1,5 +1,14 @@
 import { outcomeOf, type PutFile } from "#bodies/index.ts";
-import { bounds, type Deployment, Failure, type HeldMemory, type StoredFile, storedFileId } from "#core/index.ts";
+import {
+  bounds,
+  type Deployment,
+  Failure,
+  type HeldMemory,
+  noSuchObject,
+  type Principal,
+  type StoredFile,
+  storedFileId,
+} from "#core/index.ts";
 import { expiredFile } from "#files/index.ts";
 import type { NamedObject } from "#protocols/index.ts";
 import { allowsObject, fileApiOf } from "#providers/index.ts";
@@ -8,41 +17,48 @@ import { Warnings } from "../translation/translator.ts";
 import { madeBy, workOnBody } from "./body-work.ts";
 import { matchLane } from "./lane-match.ts";
 
-/**
- * Finds the workspace's files that a call names. An operator may have listed a vendor's file of the same form for all workspaces. Throws
- * Failure not_found, the same for a file of another workspace, and file_expired.
- */
+/** Sets the files of a call. An operator may have listed a vendor's file of the same form for all workspaces. Throws like `storedFiles`. */
 export async function findNamedFiles(
   dependencies: RelayDependencies,
   call: Call,
   objects: readonly NamedObject[] = call.facts.objects ?? [],
 ): Promise<void> {
+  const files = await storedFiles(dependencies, call.principal, objects, (object) => isListed(call, object));
+  if (files.size > 0) call.files = files;
+}
+
+/**
+ * The caller's files that a request names, by the name that it uses. Throws Failure not_found, the same for a file of another workspace,
+ * and file_expired.
+ */
+export async function storedFiles(
+  dependencies: Pick<RelayDependencies, "files">,
+  { workspace }: Principal,
+  objects: readonly NamedObject[],
+  isListedObject: (object: NamedObject) => boolean = () => false,
+): Promise<ReadonlyMap<string, StoredFile>> {
+  const files = new Map<string, StoredFile>();
   const named = objects.filter(({ kind, id }) => kind === "file" && storedFileId(id) !== null);
-  if (named.length === 0) return;
+  if (named.length === 0) return files;
   const ids = new Set(named.map(({ id }) => storedFileId(id) ?? ""));
   if (ids.size > bounds.namedFilesMax) {
     const why = `A call may name ${bounds.namedFilesMax} files.`;
     throw new Failure("invalid_request", why, { param: named[0]?.param ?? null });
   }
-  const found = await dependencies.files().find(call.principal.workspace.id, [...ids]);
+  const found = await dependencies.files().find(workspace.id, [...ids]);
   const byId = new Map(found.map((file) => [file.id, file]));
-  const files = new Map<string, StoredFile>();
   for (const object of named) {
     const file = byId.get(storedFileId(object.id) ?? "");
-    if (file === undefined && isListed(call, object)) continue;
-    if (file === undefined) throw missing(object);
+    if (file === undefined && isListedObject(object)) continue;
+    if (file === undefined) throw noSuchObject(object);
     if (file.status !== "ready") throw expiredFile().with({ param: object.param });
     files.set(object.id, file);
   }
-  if (files.size > 0) call.files = files;
+  return files;
 }
 
 function isListed({ models }: Call, { id }: NamedObject): boolean {
   return models.some(({ deployments }) => deployments.some(({ provider }) => allowsObject(provider, id)));
-}
-
-function missing({ param, id }: NamedObject): Failure {
-  return new Failure("not_found", `There is no object with the id "${id.slice(0, 128)}".`, { param });
 }
 
 /**

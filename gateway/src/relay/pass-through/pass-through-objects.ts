@@ -1,4 +1,4 @@
-import { type AttemptObject, Failure, type HeaderReader, type UpstreamObjectKind } from "#core/index.ts";
+import { type AttemptObject, Failure, type HeaderReader, noSuchObject, type UpstreamObjectKind } from "#core/index.ts";
 import {
   countOf,
   isJsonType,
@@ -76,7 +76,7 @@ async function checkOwned(
     // The path's object may be recorded in any of its spellings.
     if (owns(object.id) || (object === ids[0] && ids.some(({ id }) => owns(id) || allowsObject(provider, id))))
       continue;
-    throw notFound(object);
+    throw noSuchObject(object);
   }
 }
 
@@ -291,10 +291,6 @@ function expiryIn(made: JsonObject): number | null {
   const expiry = made["expires_at"] ?? made["expirationTime"] ?? made["expireTime"];
   const at = typeof expiry === "number" ? expiry * 1_000 : typeof expiry === "string" ? Date.parse(expiry) : Number.NaN;
   return Number.isSafeInteger(at) ? at : null;
-}
-
-function notFound({ id, param }: NamedObject): Failure {
-  return new Failure("not_found", `There is no object with the id "${id.slice(0, 128)}".`, { param });
 }
 
 function unreadable(message: string): Failure {

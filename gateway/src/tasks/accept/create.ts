@@ -27,6 +27,7 @@ import { checkCapabilities, videoKindOf, videoLanesOf } from "../video-lanes.ts"
 import { reservedCost } from "./estimate.ts";
 import type { LoadedMaterial, TaskBody } from "./task-body.ts";
 import { invalidParameter, readVideoRequest, type VideoRequest } from "./validate-video.ts";
+import { checkFiles } from "./video-files.ts";
 
 /** Vendors give up after at most 72 hours themselves. */
 export const taskDeadlineMsMax = 73 * 3_600_000;
@@ -87,22 +88,20 @@ interface Accepted {
 }
 
 async function accept(dependencies: TaskDependencies, call: CreateCall): Promise<Accepted> {
-  const { principal, models, body, signal } = call;
+  const { principal, models, signal } = call;
   if (models.length === 0) {
     throw new Failure("model_not_found", `The model "${call.model}" does not exist.`, { param: "model" });
   }
   if (call.idempotencyKey === "" || (call.idempotencyKey?.length ?? 0) > idempotencyKeyBytesMax) {
     throw invalidParameter("Idempotency-Key", `must have 1 to ${idempotencyKeyBytesMax} characters`);
   }
-  let request = readVideoRequest(body.value, dependencies.webhookExemptions);
-  const { remixed } = await earlierTasks(dependencies, principal.workspace.id, request);
-  if (remixed !== null) request = { ...request, params: remixRequest(request, remixed, models) };
-  checkCapabilities(models, request);
-  await holdersOf(dependencies, principal.workspace.id, request.references.assetIds);
+  // A repetition needs nothing that its first call named: assets and files may be deleted since.
+  const earlier = await findEarlierTask(dependencies, call);
+  const begin = earlier === null ? await checked(dependencies, call) : () => Promise.resolve(earlier);
   throwIfGone(signal);
   const rates = await dependencies.admission.admit(principal, nothingWanted, call.requestId);
   try {
-    const accepted = (await findEarlierTask(dependencies, call)) ?? (await storeTask(dependencies, call, request));
+    const accepted = await begin();
     rates.settle(0);
     if (accepted.request !== null) for (const denial of call.shadowDenials) dependencies.onShadowDenial(denial);
     return accepted;
@@ -112,12 +111,24 @@ async function accept(dependencies: TaskDependencies, call: CreateCall): Promise
   }
 }
 
-/** The task with the same idempotency key. Checked first to avoid storing megabytes of material for nothing. */
+/** Checks the request. Resolves to what stores its task. */
+async function checked(dependencies: TaskDependencies, call: CreateCall): Promise<() => Promise<Accepted>> {
+  const { principal, models, body } = call;
+  let request = readVideoRequest(body.value, dependencies.webhookExemptions);
+  const { remixed } = await earlierTasks(dependencies, principal.workspace.id, request);
+  if (remixed !== null) request = { ...request, params: remixRequest(request, remixed, models) };
+  checkCapabilities(models, request);
+  await holdersOf(dependencies, principal.workspace.id, request.references.assetIds);
+  await checkFiles(dependencies, call, request.files);
+  return () => storeTask(dependencies, call, request);
+}
+
+/** The task with the same idempotency key. */
 async function findEarlierTask(
   dependencies: TaskDependencies,
   { body, principal, idempotencyKey }: CreateCall,
 ): Promise<Accepted | null> {
-  if (body.material === null || idempotencyKey === null) return null;
+  if (idempotencyKey === null) return null;
   const earlier = await dependencies.store.findByKey(principal.workspace.id, idempotencyKey);
   return earlier === null ? null : acceptedEarlier(earlier, body);
 }

@@ -7,6 +7,8 @@ import {
   type ExemptRule,
   Failure,
   isListed,
+  noSuchObject,
+  storedFileId,
   type TaskRequest,
   taskIdOf,
   type VideoMaterial,
@@ -29,6 +31,14 @@ export interface VideoRequest {
   readonly callbackUrl: string | null;
   readonly metadata: JsonObject;
   readonly references: References;
+  /** Files of the workspace that the material names. */
+  readonly files: readonly VideoFile[];
+}
+
+/** A file that is used as material. `param`: the member that names it. */
+export interface VideoFile extends Pick<VideoMaterial, "role" | "url"> {
+  readonly id: string;
+  readonly param: string;
 }
 
 /**
@@ -50,7 +60,8 @@ export function readVideoRequest(body: JsonObject, webhookExemptions: readonly E
     );
   }
   const remixOf = readRemixOf(input);
-  const material = readMaterial(input);
+  const files: VideoFile[] = [];
+  const material = readMaterial(input, files);
   if ((prompt ?? "").trim() === "" && material.length === 0 && content === null) {
     throw new Failure("missing_required_parameter", 'The parameter "prompt" is missing.', { param: "prompt" });
   }
@@ -74,6 +85,7 @@ export function readVideoRequest(body: JsonObject, webhookExemptions: readonly E
     callbackUrl: readCallbackUrl(input.callback_url ?? null, webhookExemptions),
     metadata: readMetadata(input.metadata ?? {}),
     references: referencesIn([material.map(({ url }) => url), content, vendorFields], content),
+    files,
   };
 }
 
@@ -143,28 +155,39 @@ const invalidCallbackUrl = () =>
 type Role = VideoMaterial["role"];
 type MediaType = VideoMaterial["type"];
 
-/** Each value is a URL, a `data:` URI or `asset://<id>`. */
-function readMaterial({ image, last_frame, references }: VideoFields): readonly VideoMaterial[] {
+/** Each value is a URL, a `data:` URI, `asset://<id>` or `{file_id}`. Adds the files to `files`. */
+function readMaterial({ image, last_frame, references }: VideoFields, files: VideoFile[]): readonly VideoMaterial[] {
   return [
-    ...(image == null ? [] : [readMaterialItem(image, "image", "first_frame")]),
-    ...(last_frame == null ? [] : [readMaterialItem(last_frame, "last_frame", "last_frame")]),
-    ...(references ?? []).map((value, index) => readMaterialItem(value, `references[${index}]`, "reference")),
+    ...(image == null ? [] : [readMaterialItem(image, "image", "first_frame", files)]),
+    ...(last_frame == null ? [] : [readMaterialItem(last_frame, "last_frame", "last_frame", files)]),
+    ...(references ?? []).map((value, index) => readMaterialItem(value, `references[${index}]`, "reference", files)),
   ];
 }
 
-function readMaterialItem(value: unknown, param: string, role: Role): VideoMaterial {
+function readMaterialItem(value: unknown, param: string, usualRole: Role, files: VideoFile[]): VideoMaterial {
   const item: JsonObject = isObject(value) ? value : { url: value };
-  const { url, type } = { url: item["url"], type: item["type"] ?? null };
-  if (typeof url !== "string" || !isMediaUrl(url)) {
+  const { type, fileId } = { type: item["type"] ?? null, fileId: item["file_id"] ?? null };
+  const url = fileId === null ? item["url"] : fileUrl(fileId, `${param}.file_id`);
+  if (typeof url !== "string" || (fileId === null ? !isMediaUrl(url) : (item["url"] ?? null) !== null)) {
     throw invalidParameter(
       param,
-      "must be an http or https URL, a data: URI of an image, a video or audio, or asset://<asset_id>",
+      "must be an http or https URL, a data: URI of an image, a video or audio, asset://<asset_id>, or an object with the file_id of such a file",
     );
   }
   if (type !== null && type !== "image" && type !== "video" && type !== "audio") {
     throw invalidParameter(`${param}.type`, 'must be "image", "video" or "audio"');
   }
-  return { role: readRole(item["role"] ?? null, param, role), type: type ?? typeOf(url), url };
+  const role = readRole(item["role"] ?? null, param, usualRole);
+  if (fileId !== null) files.push({ role, url, id: String(fileId), param: `${param}.file_id` });
+  return { role, type: type ?? typeOf(url), url };
+}
+
+/** The same for the id in every dialect's form. Callers cannot send such a URL. */
+function fileUrl(id: unknown, param: string): string {
+  if (typeof id !== "string") throw invalidParameter(param, "must be the id of a file");
+  const stored = storedFileId(id);
+  if (stored === null) throw noSuchObject({ id, param });
+  return `file:${stored}`;
 }
 
 function readRole(value: unknown, param: string, fallback: Role): Role {

@@ -9,15 +9,18 @@ import {
   type Task,
   type VideoMaterial,
   type VideoTurn,
+  within,
 } from "#core/index.ts";
 import type { Transport } from "#ports/index.ts";
 import { objectOf, parseObject } from "#protocols/index.ts";
 import { isGood, type RequestClocks, type WholeAnswer } from "#provider-client/index.ts";
-import { accountRedactor, type OutboundDraft } from "#providers/index.ts";
+import { accountRedactor, fileApiOf, type OutboundDraft } from "#providers/index.ts";
 import { fetchBytes } from "#relay/index.ts";
 import type { LoadedMaterial } from "../accept/task-body.ts";
 import { type VideoRequest, withReferences } from "../accept/validate-video.ts";
+import { findFile } from "../accept/video-files.ts";
 import type { TaskDependencies } from "../dependencies.ts";
+import type { MemoryHold } from "../options.ts";
 import { neverAborted, noVideoAdapter, upstreamCallbackUrl } from "../upstream-call.ts";
 import { matchVideoLane, type VideoLaneMatch, vendorRatio, videoKindOf } from "../video-lanes.ts";
 
@@ -39,11 +42,11 @@ export async function prepareCreate(
   const match = matchVideoLane(deployment);
   if (match === null) throw noVideoAdapter(provider.kind);
   const { id: taskId, attemptId } = task;
-  const resolved = await vendorTurn(dependencies, task, request, match, upstreamIds);
-  const mustFetch = match.adapter.materialAs === "data";
-  const { turn, media } = mustFetch ? await fetchMaterial(resolved, taskId, dependencies.transport) : resolved;
   const held = dependencies.memory.open(ownerOf(task), "request");
   try {
+    const resolved = await vendorTurn(dependencies, task, { request, upstreamIds, held }, match);
+    const mustFetch = match.adapter.materialAs === "data";
+    const { turn, media } = mustFetch ? await fetchMaterial(resolved, taskId, dependencies.transport) : resolved;
     held.hold(encodedSizeFactor * sizeOf(media));
     const done = await dependencies.bodies.do(
       "video-request",
@@ -164,14 +167,22 @@ interface VendorTurn {
   readonly media: readonly InlineMedia[];
 }
 
-/** The request for this account: assets and earlier tasks with the upstream's ids. */
+interface Resolving {
+  readonly request: VideoRequest;
+  readonly upstreamIds: ReadonlyMap<string, string>;
+  /** For bytes that go inside the request. */
+  readonly held: MemoryHold;
+}
+
+/** The request for this account: assets, files and earlier tasks with the upstream's ids, or their bytes. */
 async function vendorTurn(
-  { assets }: TaskDependencies,
+  dependencies: TaskDependencies,
   { workspaceId }: Task,
-  request: VideoRequest,
-  { provider, capabilities }: VideoLaneMatch,
-  upstreamIds: ReadonlyMap<string, string>,
+  { request, upstreamIds, held }: Resolving,
+  match: VideoLaneMatch,
 ): Promise<VendorTurn> {
+  const { assets } = dependencies;
+  const { provider, capabilities } = match;
   const media: InlineMedia[] = [];
   const replacements = new Map(upstreamIds);
   const types = new Map<string, VideoMaterial["type"]>();
@@ -189,6 +200,7 @@ async function vendorTurn(
       types.set(`asset://${id}`, type);
     }
   }
+  const copies = await resolveFiles(dependencies, workspaceId, { request, held }, match, { media, types });
   const { params: fields, prompt, material, content, vendorFields, wantsLastFrame } = request;
   const { remixOf, ...params } = fields;
   const remixed = remixOf === undefined ? undefined : upstreamIds.get(remixOf);
@@ -197,17 +209,49 @@ async function vendorTurn(
     ...(remixed === undefined ? {} : { remixOf: remixed }),
     prompt,
     ratio: vendorRatio(params.ratio, capabilities),
-    // The asset's own type wins.
+    // The type of the asset or file itself wins.
     material: material.map((one) => ({
       ...one,
-      type: types.get(one.url.toLowerCase().startsWith("asset:") ? one.url : "") ?? one.type,
-      url: String(withReferences(one.url, replacements)),
+      type: types.get(one.url) ?? one.type,
+      url: copies.get(one.url) ?? String(withReferences(one.url, replacements)),
     })),
     content: content?.map((item) => withReferences(item, replacements)) ?? null,
     vendorFields: objectOf(withReferences(vendorFields, replacements)),
     wantsLastFrame,
   };
   return { turn, media };
+}
+
+/** Adds the bytes of files and their types. Resolves to the names of copies in the account, if its videos take files by name. */
+async function resolveFiles(
+  dependencies: TaskDependencies,
+  workspaceId: string,
+  { request, held }: Pick<Resolving, "request" | "held">,
+  { provider, adapter }: VideoLaneMatch,
+  { media, types }: { readonly media: InlineMedia[]; readonly types: Map<string, VideoMaterial["type"]> },
+): Promise<ReadonlyMap<string, string>> {
+  const { files, clock } = dependencies;
+  const api = adapter.takesFiles === true ? fileApiOf(provider.kind) : null;
+  const copies = new Map<string, string>();
+  for (const named of request.files) {
+    const { url } = named;
+    if (types.has(url)) continue;
+    const { file, type } = await findFile(dependencies, workspaceId, named);
+    types.set(url, type);
+    if (api === null) {
+      held.hold(encodedSizeFactor * (sizeOf(media) + file.sizeBytes));
+      media.push({ url, mediaType: file.mediaType, bytes: await new Response(await files.open(file)).bytes() });
+      continue;
+    }
+    const copying = files.copies.at(file, provider, api, neverAborted());
+    const { uri } = await within(clock, bounds.taskSubmitAttemptMs, copying, () => {
+      throw new Failure("upstream_timeout", "The file could not be uploaded to the provider in time.", {
+        retry: "other",
+      });
+    });
+    copies.set(url, `file:${uri}`);
+  }
+  return copies;
 }
 
 function sizeOf(media: readonly InlineMedia[]): number {
