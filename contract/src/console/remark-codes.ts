@@ -165,6 +165,7 @@ export const remarkCodes = {
     budget_exhausted: ["name", "used", "limit", "period"],
     budget_refusing: ["name", "used", "limit", "period"],
     budget_falls_back: ["name", "used", "limit", "period", "model"],
+    budget_fallback_missing: ["name", "model"],
     budget_near: ["name", "percent", "used", "limit", "period"],
     error_spike: ["name", "failed", "requests", "percent", "usual_percent"],
     error_spike_others: ["failed", "requests", "percent", "usual_percent"],

@@ -86,6 +86,8 @@ const sentences = {
       "{name} has used {used} of {limit} USD ({period}). It refuses calls that may cost more than is left.",
     budget_falls_back:
       "{name} has used {used} of {limit} USD ({period}). Calls that do not fit run with {model} instead.",
+    budget_fallback_missing:
+      "The fallback model {model} of the budget {name} does not exist. Calls that do not fit are refused.",
     budget_near: "{name} has used {percent} % of its budget: {used} of {limit} USD ({period}).",
     error_spike: "{failed} of {requests} recent requests in {name} failed: {percent} %, usually {usual_percent} %.",
     error_spike_others:

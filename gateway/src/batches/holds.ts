@@ -1,4 +1,4 @@
-import { type Batch, batchHoldId, batchHoldOf, type NanoUsd, type Principal } from "#core/index.ts";
+import { type Batch, batchHeldCall, batchHoldId, batchHoldOf, type NanoUsd, type Principal } from "#core/index.ts";
 import type { Permit } from "#limits/index.ts";
 import type { BatchesOptions } from "./options.ts";
 import { withHeldBudgets } from "./row-call.ts";
@@ -33,12 +33,19 @@ export class BatchHolds {
   }
 
   /** Rejects with budget_exceeded or budget_held, unless it `isGranted`: it was granted before a restart. */
-  async hold(principal: Principal, batchId: string, piece: number, nanoUsd: NanoUsd, isGranted = false): Promise<void> {
+  async hold(
+    principal: Principal,
+    batch: Pick<Batch, "id" | "provider" | "model" | "tags">,
+    piece: number,
+    nanoUsd: NanoUsd,
+    isGranted = false,
+  ): Promise<void> {
     const { admission } = this.#options;
-    const permit = await admission.hold(principal, nanoUsd, isGranted, batchHoldId(batchId, piece));
+    const holdId = batchHoldId(batch.id, piece);
+    const permit = await admission.hold(principal, nanoUsd, isGranted, holdId, batchHeldCall(batch));
     if (admission.holdsLast) return;
-    const permits = this.#permits.get(batchId) ?? new Map<number, Permit>();
-    this.#permits.set(batchId, permits);
+    const permits = this.#permits.get(batch.id) ?? new Map<number, Permit>();
+    this.#permits.set(batch.id, permits);
     permits.set(piece, permit);
   }
 
@@ -49,7 +56,7 @@ export class BatchHolds {
     const principal = withHeldBudgets(found, batch);
     for (const { piece } of await this.#options.store.openPieces(batch.id)) {
       if (this.#permits.get(batch.id)?.has(piece) === true) continue;
-      await this.hold(principal, batch.id, piece, batch.holds[piece] ?? 0, true);
+      await this.hold(principal, batch, piece, batch.holds[piece] ?? 0, true);
     }
   }
 

@@ -1,3 +1,4 @@
+import type { PolicyCall } from "./budget-policy.ts";
 import type { EndpointId } from "./dialect.ts";
 import type { NanoUsd } from "./money.ts";
 
@@ -150,6 +151,15 @@ export function batchIdOf(api: BatchApi, id: string): string | null {
   const prefix = idForms[api];
   const stem = id.startsWith(prefix) ? id.slice(prefix.length) : "";
   return /^[0-9A-Za-z]{1,64}$/.test(stem) ? `batch_${stem}` : null;
+}
+
+/** The call that all rows of a vendor's batch are; undefined: rows are sent one by one, and may differ. */
+export function batchHeldCall({
+  provider,
+  model,
+  tags,
+}: Pick<Batch, "provider" | "model" | "tags">): (PolicyCall & { readonly provider: string }) | undefined {
+  return provider === null ? undefined : { model, provider, tags };
 }
 
 /** The id under which the money of one piece is held. */

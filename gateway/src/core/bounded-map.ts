@@ -77,6 +77,11 @@ export class BoundedMap<Key, Value> {
     this.#onLeave?.(entry.value);
   }
 
+  /** Least recently used first, also expired ones. */
+  *values(): Iterable<Value> {
+    for (const { value } of this.#entries.values()) yield value;
+  }
+
   clear(): void {
     const entries = this.#onLeave === null ? [] : [...this.#entries.values()];
     this.#entries.clear();

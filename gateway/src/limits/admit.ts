@@ -4,6 +4,7 @@ import {
   Failure,
   type LimitScope,
   type NanoUsd,
+  type PolicyScope,
   type Principal,
   sleep,
 } from "#core/index.ts";
@@ -173,10 +174,35 @@ export class Admission implements PermitOwner {
   ): Promise<Permit> {
     const rules = this.#rules.heldBy(principal, call);
     if (rules.length === 0) return new Permit(this, rules, null);
+    return await this.#hold(rules, nanoUsd, isGranted, id, call?.model);
+  }
+
+  /**
+   * The same on the policies that depend on the provider, for a task that got its provider after `hold`. Resolves to null if none
+   * applies. `id`: not the task's.
+   */
+  async holdAt(
+    principal: Principal,
+    nanoUsd: NanoUsd,
+    isGranted: boolean,
+    id: string,
+    place: AttemptPlace,
+  ): Promise<Permit | null> {
+    const rules = this.#rules.ofProvider(principal, place);
+    return rules.length === 0 ? null : await this.#hold(rules, nanoUsd, isGranted, id, place.model);
+  }
+
+  #hold(
+    rules: readonly BudgetRule[],
+    nanoUsd: NanoUsd,
+    isGranted: boolean,
+    id: string | undefined,
+    model: string | undefined,
+  ): Promise<Permit> {
     const money = { most: nanoUsd, least: nanoUsd };
     const nowMs = this.#clock.now();
     const claims = rules.map((rule) => {
-      const claim = rule.claim(0, money, nowMs, call?.model);
+      const claim = rule.claim(0, money, nowMs, model);
       return isGranted ? { ...claim, limit: Number.POSITIVE_INFINITY } : claim;
     });
     const { shared } = this.#counter;
@@ -231,6 +257,11 @@ export class Admission implements PermitOwner {
   policyScopes(principal: Principal): readonly LimitScope[] {
     const { budgets, shadow } = this.#rules.of(principal);
     return [...budgets, ...shadow].flatMap(({ scope }) => (scope.kind === "policy" ? [scope] : []));
+  }
+
+  /** The counters of split policies that this process used most recently. */
+  recentPolicyScopes(max: number): readonly PolicyScope[] {
+    return this.#rules.policies.recentScopes(max);
   }
 
   /** The usage of each limit of these scopes, in their order. */

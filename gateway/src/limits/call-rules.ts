@@ -93,6 +93,14 @@ export class CallRuleSets {
     return this.#withPolicies(rules, covering, principal, place).budgets;
   }
 
+  /** The budgets of the policies that depend on the provider. */
+  ofProvider(principal: Principal, place: AttemptPlace): readonly BudgetRule[] {
+    const covering = this.of(principal).byAttempt.filter(
+      (policy) => goesByProvider(policy) && coversAttempt(policy, place),
+    );
+    return this.#withPolicies(noRules, covering, principal, place).budgets;
+  }
+
   #withPolicies(
     rules: CallRules,
     policies: readonly BudgetPolicy[],
@@ -105,11 +113,17 @@ export class CallRuleSets {
   }
 }
 
-/** The hold of a task that was admitted before a restart, as claims without a limit. */
-export function heldClaims(principal: Principal, nanoUsd: NanoUsd, clock: Clock, call?: HeldCall): readonly Claim[] {
+/** The hold of a task that was admitted before a restart, as claims without a limit. `place`: of `holdAt`, in place of `hold`. */
+export function heldClaims(
+  principal: Principal,
+  nanoUsd: NanoUsd,
+  clock: Clock,
+  { call, place }: { readonly call?: HeldCall | undefined; readonly place?: AttemptPlace },
+): readonly Claim[] {
   const money = { most: nanoUsd, least: nanoUsd };
   const nowMs = clock.now();
-  const rules = new CallRuleSets(clock).heldBy(principal, call);
+  const sets = new CallRuleSets(clock);
+  const rules = place === undefined ? sets.heldBy(principal, call) : sets.ofProvider(principal, place);
   return rules.map((rule) => ({ ...rule.claim(0, money, nowMs), limit: Number.POSITIVE_INFINITY }));
 }
 

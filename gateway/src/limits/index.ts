@@ -10,10 +10,11 @@
  * spending of a budget is read from the ledger at its first use, with retries until that succeeds.
  */
 export { Admission, callCounter } from "./admit.ts";
-export { type HeldCall, heldClaims } from "./call-rules.ts";
+export { type AttemptPlace, type HeldCall, heldClaims } from "./call-rules.ts";
 export {
   type Estimate,
   freeRequest,
+  isExhausted,
   type LimitUsage,
   type Money,
   nothingWanted,

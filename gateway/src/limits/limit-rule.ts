@@ -83,6 +83,12 @@ export interface LimitUsage {
   readonly resetsAt: number | null;
 }
 
+/** Whether a limit refuses calls now: it is used up, or the rest of the budget is too small for them. A shadow limit never does. */
+export function isExhausted({ used, held, limit, refusedAt, isShadow }: ScopeLimitUsage): boolean {
+  if (isShadow) return false;
+  return limit === 0 || (used !== null && used - (held ?? 0) >= limit) || refusedAt !== null;
+}
+
 export interface ScopeLimitUsage extends LimitUsage {
   /**
    * When a budget last refused a call in this process, in Unix milliseconds; in shadow mode, when it would have. null for other

@@ -62,6 +62,16 @@ export class PolicyCounters {
     return rule;
   }
 
+  /** The counters of split policies that this process used most recently. */
+  recentScopes(max: number): readonly PolicyScope[] {
+    const scopes = [];
+    for (const { scope } of this.#rules.values()) {
+      const { counter } = scope;
+      if (counter !== undefined && counter.value !== null) scopes.push({ ...scope, counter });
+    }
+    return scopes.slice(-max);
+  }
+
   /** The value that the entry counts for; undefined: the policy does not cover it. */
   counterValue(policy: BudgetPolicy, cost: PolicyCost): string | null | undefined {
     return coversCost(policy, cost) ? this.#valueOf(policy, cost, false) : undefined;

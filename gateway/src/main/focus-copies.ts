@@ -45,7 +45,15 @@ export async function nextFocusDay(
   copies: Omit<FocusCopies, "catalogue">,
   destination: string,
 ): Promise<number | null> {
-  const { focus, hours, clock } = copies;
+  const day = await firstMissingDay(copies, destination);
+  return day !== null && day < focusEnd(copies.clock.now()) ? day : null;
+}
+
+/** The first day that was not copied to a place, which perhaps cannot be closed yet; null: the ledger is empty. */
+export async function firstMissingDay(
+  { focus, hours }: Pick<FocusCopies, "focus" | "hours">,
+  destination: string,
+): Promise<number | null> {
   const first = await focus.firstDay();
   if (first === null) return null;
   const last = await hours.last(daysOf(destination));
@@ -53,8 +61,7 @@ export async function nextFocusDay(
   // Of the time before that, only days that were closed in time are left.
   const deleted = Math.ceil((await focus.deletedBefore()) / dayMs) * dayMs;
   const [closed] = next < deleted ? await focus.closed(next, deleted) : [];
-  const possible = closed?.day ?? Math.max(next, deleted);
-  return possible < focusEnd(clock.now()) ? possible : null;
+  return closed?.day ?? Math.max(next, deleted);
 }
 
 /** Copies closed days, oldest first. The manifest is written last, and then the day is marked, so an interrupted day is copied again. */

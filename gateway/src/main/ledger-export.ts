@@ -13,7 +13,14 @@ import {
   type ObjectStore,
 } from "#storage/index.ts";
 import type { Control } from "./control.ts";
-import { copyFocusDays, currentFocusCatalogue, type FocusCopies, nextFocusDay, openFocus } from "./focus-copies.ts";
+import {
+  copyFocusDays,
+  currentFocusCatalogue,
+  type FocusCopies,
+  firstMissingDay,
+  nextFocusDay,
+  openFocus,
+} from "./focus-copies.ts";
 import type { Base } from "./open-base.ts";
 
 /** When the first copy is made after a start, and how often later ones are. */
@@ -50,6 +57,8 @@ export class LedgerExport {
   readonly #stopping = new AbortController();
   /** The first hour not yet copied; null if no bucket is set. */
   #next: number | null = null;
+  /** The first day of FOCUS rows not yet copied; null if none are copied. */
+  #nextDay: number | null = null;
   #copying: Promise<void> = Promise.resolve();
   #cancelTimer: () => void = () => {};
 
@@ -67,7 +76,16 @@ export class LedgerExport {
 
   /** Seconds since the start of the first hour not yet copied; 0 if no bucket is set. */
   get lagSeconds(): number {
-    return this.#next === null ? 0 : Math.max(0, (this.#options.clock.now() - this.#next) / 1_000);
+    return this.#secondsSince(this.#next);
+  }
+
+  /** Seconds since the start of the first day of FOCUS rows not yet copied; 0 if none are copied. */
+  get focusLagSeconds(): number {
+    return this.#secondsSince(this.#nextDay);
+  }
+
+  #secondsSince(at: number | null): number {
+    return at === null ? 0 : Math.max(0, (this.#options.clock.now() - at) / 1_000);
   }
 
   start(): void {
@@ -87,12 +105,14 @@ export class LedgerExport {
     const place = this.#options.place();
     if (place === null) {
       this.#next = null;
+      this.#nextDay = null;
       return;
     }
     try {
       if (place.formats.includes("jsonl")) await this.#copyDue(place);
       else this.#next = null;
       if (place.formats.includes("focus")) await this.#copyDays(place);
+      else this.#nextDay = null;
       this.#fault.succeeded();
     } catch (thrown) {
       if (this.#stopping.signal.aborted) return;
@@ -135,12 +155,14 @@ export class LedgerExport {
     const { leadership, storeOf, hours, clock, focus } = this.#options;
     const destination = destinationOf(place);
     const copies = { ...focus, hours, clock };
+    this.#nextDay = await firstMissingDay(copies, destination);
     if ((await nextFocusDay(copies, destination)) === null) return;
     const store = storeOf(place);
     await leadership.once("focus-export", async (lease) => {
       const signal = AbortSignal.any([lease.signal, this.#stopping.signal]);
       await copyFocusDays(copies, { destination, store, signal });
     });
+    this.#nextDay = await firstMissingDay(copies, destination);
   }
 
   /** Long streams, videos and processes that were down add entries to past hours. */
@@ -240,7 +262,10 @@ export function startLedgerExport(parts: ExportParts): () => Promise<void> {
     focus: { focus: openFocus(control, ending), catalogue: () => currentFocusCatalogue(control) },
     reader: createLedgerReader(control.place, clock),
   });
-  metrics.numbers({ sluice_ledger_export_lag_seconds: () => exported.lagSeconds });
+  metrics.numbers({
+    sluice_ledger_export_lag_seconds: () => exported.lagSeconds,
+    sluice_focus_export_lag_seconds: () => exported.focusLagSeconds,
+  });
   metrics.numbers({
     sluice_ledger_export_copies_total: () => exported.counts.hours,
     sluice_ledger_export_entries_total: () => exported.counts.entries,

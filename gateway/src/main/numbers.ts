@@ -1,9 +1,9 @@
 import { statfsSync } from "node:fs";
 import { statfs } from "node:fs/promises";
-import { type ConfigSnapshot, isDemo, type Model } from "#core/index.ts";
-import type { Admission } from "#limits/index.ts";
+import { type ConfigSnapshot, isDemo, type Model, policyScope } from "#core/index.ts";
+import { type Admission, isExhausted } from "#limits/index.ts";
 import type { Router } from "#routing/index.ts";
-import type { BreakerNumber, BudgetShare } from "#telemetry/index.ts";
+import type { BreakerNumber, BudgetShare, PolicyNumber } from "#telemetry/index.ts";
 import type { Listeners } from "./listeners.ts";
 import type { Base } from "./open-base.ts";
 import type { Calls } from "./open-calls.ts";
@@ -57,6 +57,7 @@ export function registerNumbers(
   metrics.callerMemory(memory);
   if (metricsWorkspaces > 0)
     metrics.budgetShares(() => budgetShares(configSnapshot.current, admission, metricsWorkspaces));
+  metrics.budgetPolicies(() => policyNumbers(configSnapshot.current, admission));
   metrics.connections(connections);
   if (configFile.path !== null) {
     metrics.numbers({
@@ -139,5 +140,29 @@ async function budgetShares(
   return usages.flatMap(({ scopeId, used, limit }) => {
     const workspace = slugs.get(scopeId);
     return workspace === undefined || used === null ? [] : [{ workspace, share: limit > 0 ? used / limit : 1 }];
+  });
+}
+
+/** Series of policies, and counters of split policies that are read for them. */
+const policySeriesMax = 200;
+const policyCountersMax = 200;
+
+async function policyNumbers(
+  { budgetPolicies, workspaces }: Pick<ConfigSnapshot, "budgetPolicies" | "workspaces">,
+  admission: Pick<Admission, "limitUsages" | "recentPolicyScopes">,
+): Promise<readonly PolicyNumber[]> {
+  const policies = budgetPolicies.slice(0, policySeriesMax);
+  const whole = policies.filter(({ splitBy }) => splitBy === null);
+  const split = admission.recentPolicyScopes(policyCountersMax);
+  const scopes = [...whole.map((policy) => policyScope({ policy, value: null })), ...split];
+  const usages = await admission.limitUsages(scopes);
+  const byPolicy = Map.groupBy(scopes.keys(), (at) => scopes[at]?.counter.policy);
+  return policies.flatMap((policy) => {
+    const own = (byPolicy.get(policy) ?? []).flatMap((at) => usages[at] ?? []);
+    const shares = own.flatMap(({ used, limit }) => (used === null ? [] : [limit > 0 ? used / limit : 1]));
+    if (shares.length === 0) return [];
+    const workspace = workspaces.get(policy.workspaceId ?? "")?.slug ?? "-";
+    const numbers = { share: Math.max(...shares), isExhausted: own.some(isExhausted) };
+    return [{ workspace, policy: policy.name, ...numbers }];
   });
 }

@@ -1,13 +1,13 @@
 import type { ApiDependencies, PeriodSpend } from "#api/index.ts";
 import { type BatchStore, createBatchStore, withHeldBudgets } from "#batches/index.ts";
 import { createMemoryCounter, createRedisCounter, type Seeding } from "#coordination/index.ts";
-import { batchHoldId, bounds, Failure, type Principal, periodStart, WindowCounts } from "#core/index.ts";
+import { batchHeldCall, batchHoldId, bounds, Failure, type Principal, periodStart, WindowCounts } from "#core/index.ts";
 import { Authenticator, UploadTokens } from "#identity/index.ts";
 import type { AdoptionHooks } from "#ledger/index.ts";
 import { Admission, callCounter, heldClaims, type LimitUsage, seedRates } from "#limits/index.ts";
 import type { Clock, Counter, Journal, ReportStore } from "#ports/index.ts";
 import { steadyClock } from "#system/index.ts";
-import { createTaskStore } from "#tasks/index.ts";
+import { createTaskStore, taskHold } from "#tasks/index.ts";
 import { holderOf } from "./control.ts";
 import type { Base } from "./open-base.ts";
 import type { Data } from "./open-data.ts";
@@ -196,15 +196,21 @@ async function seedHolds(base: Base, counter: Seeding): Promise<void> {
   const { database, vault, clock } = base.control;
   for await (const open of createTaskStore({ database, vault }).open()) {
     const principal = await holderOf(base, open);
-    const claims = principal === null ? [] : heldClaims(principal, open.reservedNanoUsd, clock, open);
+    if (principal === null) continue;
+    const { call, sent } = taskHold(open);
+    const claims = heldClaims(principal, open.reservedNanoUsd, clock, { call });
     if (claims.length > 0) await counter.hold(open.id, claims);
+    const atProvider = sent === null ? [] : heldClaims(principal, open.reservedNanoUsd, clock, sent);
+    if (sent !== null && atProvider.length > 0) await counter.hold(sent.id, atProvider);
   }
   const batches = createBatchStore({ database });
   for await (const batch of batches.open()) {
     const principal = await holderOf(base, batch);
     if (principal === null) continue;
     for (const { piece } of await batches.openPieces(batch.id)) {
-      const claims = heldClaims(withHeldBudgets(principal, batch), batch.holds[piece] ?? 0, clock);
+      const claims = heldClaims(withHeldBudgets(principal, batch), batch.holds[piece] ?? 0, clock, {
+        call: batchHeldCall(batch),
+      });
       if (claims.length > 0) await counter.hold(batchHoldId(batch.id, piece), claims);
     }
   }

@@ -120,6 +120,14 @@ export class CallRun implements AttemptListener {
     return true;
   }
 
+  /** The refusal of a budget names a fallback model that was deleted. */
+  #named(failure: unknown): unknown {
+    const name = failure instanceof Failure ? failure.reachedLimit?.fallback : undefined;
+    if (name === undefined || this.#dependencies.configSnapshot().models.has(name)) return failure;
+    const { message } = failure as Failure;
+    return (failure as Failure).with({ message: `${message} Its fallback model "${name}" does not exist.` });
+  }
+
   readonly #over = (): void => {
     discard(this.#call);
     this.#filesMemory?.release();
@@ -136,7 +144,7 @@ export class CallRun implements AttemptListener {
       if (this.#plan !== null) return this.#plan.explain();
       return { places: this.#constraints === null ? [] : router.leftOut(call.models, this.#constraints), steps: [] };
     };
-    const refused = notAdmitted(this.#dependencies, call, thrown, story);
+    const refused = notAdmitted(this.#dependencies, call, this.#named(thrown), story);
     refused.then(
       (refusal) => this.#answer(refusal),
       (error: unknown) => this.#listener.failed(error),

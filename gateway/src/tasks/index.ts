@@ -19,6 +19,7 @@ export { noSuchTask } from "./accept/validate-video.ts";
 export type { ContentOptions } from "./deliver/content.ts";
 export { webhookHeaders } from "./deliver/deliveries.ts";
 export type { VideoTasksOptions } from "./options.ts";
+export { taskHold } from "./settle/holds.ts";
 export type { LeasedTask, PollRequest as PollAsk } from "./store/task-leases.ts";
 export type { TaskFilter, TaskPage } from "./store/task-rows.ts";
 export { createTaskStore, type TaskStore } from "./store/task-store.ts";

@@ -54,7 +54,7 @@ export interface VideoTasksOptions {
   readonly router: Router;
   readonly admission: Pick<
     Admission,
-    "admit" | "check" | "hold" | "settled" | "holdsLast" | "endHold" | "someHolds" | "storedElsewhere"
+    "admit" | "check" | "hold" | "holdAt" | "settled" | "holdsLast" | "endHold" | "someHolds" | "storedElsewhere"
   >;
   readonly recorder: Pick<Recorder, "refuse">;
   readonly ledger: Pick<LedgerStore, "price">;

@@ -16,7 +16,7 @@ export type { AccessLogMode } from "./access-log.ts";
 export type { BudgetShare, WorkspaceLabels } from "./attempt-metrics.ts";
 export { type MetricReport, mergeCounts, mergeReports, reportText, valueIn } from "./metric-reports.ts";
 export { metricHelp } from "./metric-table.ts";
-export { type BreakerNumber, createMetrics, type Metrics } from "./metrics.ts";
+export { type BreakerNumber, createMetrics, type Metrics, type PolicyNumber } from "./metrics.ts";
 export { createLogWriter, createObserver, guardedObserver, type ObserverOptions } from "./observer.ts";
 export { type OtlpExport, openOtlp, openRelay, probeCollector, type TelemetryRelay } from "./open-otlp.ts";
 export { isSecretHeader, isShownHeader, redacted } from "./redacted.ts";

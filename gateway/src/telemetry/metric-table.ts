@@ -43,6 +43,8 @@ export const metricHelp = {
   sluice_websockets_open: "Open WebSockets of /v1/responses.",
   sluice_ledger_export_lag_seconds:
     "Age of the first hour of the ledger not yet copied to its bucket; 0 if no bucket is set.",
+  sluice_focus_export_lag_seconds:
+    "Age of the first day of FOCUS rows not yet copied to the bucket; 0 if none is set. A day is copied 48 hours after it began.",
   sluice_ledger_export_copies_total: "Hours of the ledger copied to its bucket, including repeated copies.",
   sluice_ledger_export_entries_total: "Ledger entries copied to the bucket.",
   sluice_ledger_export_failures_total: "Failed attempts to copy the ledger to its bucket.",
@@ -110,6 +112,10 @@ export const metricHelp = {
   sluice_workspace_cost_usd_total: "Cost by workspace, in US dollars.",
   sluice_workspace_budget_used_ratio:
     "Used share of a workspace's budget in its period, including reservations of running calls; 1 is the whole budget.",
+  sluice_budget_policy_used_ratio:
+    "Used share of a budget policy in its period, including reservations; of a split policy, the fullest of its recent counters.",
+  sluice_budget_policy_exhausted:
+    "1 while a budget policy, or one of the recent counters of a split one, refuses calls or serves its fallback model, else 0.",
   sluice_guardrail_checks_total:
     "Checks of guardrails by guardrail, side, verdict and enforced (false: shadow mode, where the verdict has no effect).",
   sluice_guardrail_check_seconds: "Duration of checks by guardrail.",
@@ -134,6 +140,7 @@ export const gaugeRules: { readonly [Name in MetricName]?: GaugeRule } = {
   sluice_config_file_valid: "min",
   sluice_config_file_last_good_timestamp_seconds: "min",
   sluice_ledger_export_lag_seconds: "max",
+  sluice_focus_export_lag_seconds: "max",
   sluice_tasks_late_seconds: "max",
   sluice_background_responses_open: "max",
   sluice_background_responses_oldest_seconds: "max",
@@ -151,4 +158,6 @@ export const gaugeRules: { readonly [Name in MetricName]?: GaugeRule } = {
   sluice_breaker_state: "max",
   process_start_time_seconds: "min",
   sluice_workspace_budget_used_ratio: "max",
+  sluice_budget_policy_used_ratio: "max",
+  sluice_budget_policy_exhausted: "max",
 };

@@ -156,3 +156,18 @@ test("reports the loop delay while it is measured", async () => {
   stop();
   expect(clock.pending).toBe(0);
 });
+
+test("keeps the last values of what is read from the database while it is down", async () => {
+  const metrics = createMetrics();
+  let ratio: number | null = 0.25;
+  metrics.billDifferences(async () => {
+    if (ratio === null) throw new Error("the database is down");
+    return [{ provider: "main", ratio }];
+  });
+  const line = async () => /^sluice_bill_difference_ratio.*$/m.exec(await metrics.text())?.[0];
+  expect(await line()).toBe('sluice_bill_difference_ratio{provider="main"} 0.25');
+  ratio = null;
+  expect(await line()).toBe('sluice_bill_difference_ratio{provider="main"} 0.25');
+  ratio = 0;
+  expect(await line()).toBe('sluice_bill_difference_ratio{provider="main"} 0');
+});

@@ -18,6 +18,14 @@ export interface BreakerNumber {
   readonly breaker: "open" | "half-open" | "closed";
 }
 
+/** `workspace`: its slug; `-`: the installation. */
+export interface PolicyNumber {
+  readonly workspace: string;
+  readonly policy: string;
+  readonly share: number;
+  readonly isExhausted: boolean;
+}
+
 /** Open alerts by kind; messages by type of channel. */
 interface AlertCounts {
   readonly open: ReadonlyMap<string, number>;
@@ -123,14 +131,28 @@ export function createMetrics(build?: Build, labels?: WorkspaceLabels) {
     },
     /** The used share of each workspace's budget. */
     budgetShares(read: () => Promise<readonly BudgetShare[]>): void {
+      const lastRead = orLast(read);
       registry.read("sluice_workspace_budget_used_ratio", async () =>
-        (await read().catch(() => [])).map(({ workspace, share }) => ({ labels: { workspace }, value: share })),
+        (await lastRead()).map(({ workspace, share }) => ({ labels: { workspace }, value: share })),
+      );
+    },
+    budgetPolicies(read: () => Promise<readonly PolicyNumber[]>): void {
+      const lastRead = orLast(read);
+      registry.read("sluice_budget_policy_used_ratio", async () =>
+        (await lastRead()).map(({ workspace, policy, share }) => ({ labels: { workspace, policy }, value: share })),
+      );
+      registry.read("sluice_budget_policy_exhausted", async () =>
+        (await lastRead()).map(({ workspace, policy, isExhausted }) => ({
+          labels: { workspace, policy },
+          value: isExhausted ? 1 : 0,
+        })),
       );
     },
     /** The unexplained share of each provider's bill. */
     billDifferences(read: () => Promise<readonly { readonly provider: string; readonly ratio: number }[]>): void {
+      const lastRead = orLast(read);
       registry.read("sluice_bill_difference_ratio", async () =>
-        (await read().catch(() => [])).map(({ provider, ratio }) => ({ labels: { provider }, value: ratio })),
+        (await lastRead()).map(({ provider, ratio }) => ({ labels: { provider }, value: ratio })),
       );
     },
     guardrailCheck,
@@ -144,6 +166,22 @@ export function createMetrics(build?: Build, labels?: WorkspaceLabels) {
       problems.of(problem).count++;
     },
   };
+}
+
+/** The last values while `read` fails, for example because the database is down. Concurrent calls share one reading. */
+function orLast<Value>(read: () => Promise<readonly Value[]>): () => Promise<readonly Value[]> {
+  let last: readonly Value[] = [];
+  let reading: Promise<readonly Value[]> | null = null;
+  const readOnce = async (): Promise<readonly Value[]> => {
+    try {
+      last = await read();
+    } catch {
+      // `sluice_database_healthy` shows an unavailable database.
+    }
+    reading = null;
+    return last;
+  };
+  return () => (reading ??= readOnce());
 }
 
 function byLabel(label: string, numbers: Readonly<Record<string, number>>) {

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { ConsoleBudgetPolicy } from "@sluice/contract";
 import { createMemoryCounter } from "#coordination/index.ts";
 import type { ConfigSnapshot } from "#core/index.ts";
+import type { ControlStore } from "#directory/index.ts";
 import { Admission } from "#limits/index.ts";
 import { createReportStore } from "#storage/index.ts";
 import { silentObserver } from "../conformance/store-fixture.ts";
@@ -14,20 +15,28 @@ const budget = { usd: 5, period: "month" } as const;
 /** With the real reports thread. */
 async function openPolicies() {
   let close = async (): Promise<void> => undefined;
-  const policies = { current: (): ConfigSnapshot["budgetPolicies"] => [] };
+  let changed: ConfigSnapshot | null = null;
+  let store: ControlStore | null = null;
+  const changesSeen = async (): Promise<void> => {
+    changed = (await store?.configSnapshot()) ?? null;
+  };
   const fixture = await openConsoleFixture((gateway) => {
+    const configSnapshot = () => changed ?? gateway.configSnapshot();
     const reports = createReportStore({ ...gateway, observer: silentObserver });
     close = () => reports.close();
     const { clock } = gateway;
     const spending = { reports, settled: async () => undefined, observer: silentObserver };
     const admission = new Admission({
       ...{ counter: createMemoryCounter({ clock }), clock, spending },
-      policies: () => policies.current(),
+      policies: () => configSnapshot().budgetPolicies,
     });
-    return { admission, reports, randomBytes, changesSeen: async () => undefined };
+    store = gateway.controlStore;
+    return { admission, reports, randomBytes, configSnapshot, changesSeen };
   });
   return {
     ...fixture,
+    changesSeen,
+    controlStore: () => store as ControlStore,
     async [Symbol.asyncDispose]() {
       await close();
       await fixture[Symbol.asyncDispose]();
@@ -125,4 +134,47 @@ test("a change is audited, and a null removes the increase, the time zone and th
   );
   expect(objects.filter((text) => text.endsWith("budget acme/p"))).toHaveLength(2);
   expect((await call("admin", "budgets.remove", one)).status).toBe(200);
+});
+
+test("a policy with a deleted fallback model can be changed", async () => {
+  await using fixture = await openPolicies();
+  const { call } = fixture;
+  const source = { actor: "anna", ip: null };
+  await fixture.controlStore().createModel({ name: "small", deployments: [], fallbacks: [] }, source);
+  const body = { name: "p", ...budget, over: { fallback: "small" } } as const;
+  const { body: created } = await call("admin", "budgets.create", { params, body });
+  await fixture.controlStore().removeModel("small", source);
+  await fixture.changesSeen();
+  const one = { params: { ...params, budget: created.id } };
+  expect((await call("admin", "budgets.update", { ...one, body: { usd: 6 } })).status).toBe(200);
+  expect((await call("admin", "budgets.update", { ...one, body: { enabled: false } })).body).toMatchObject({
+    enabled: false,
+    budget: { usd: 6, over: { fallback: "small" } },
+  });
+  const another = { over: { fallback: "none" } } as const;
+  expect((await call("admin", "budgets.update", { ...one, body: another })).status).toBe(400);
+  expect((await call("admin", "budgets.update", { ...one, body: { over: "refuse" } })).status).toBe(200);
+});
+
+test("a policy does not name deleted users, and counts no other calls without them", async () => {
+  await using fixture = await openPolicies();
+  const { call, users } = fixture;
+  const create = async (name: string, people: string[]) =>
+    (await call("admin", "budgets.create", { params, body: { name, ...budget, match: { people } } })).body.id as string;
+  const [both, alone] = [
+    await create("both", [users.viewer.id, users.member.id]),
+    await create("alone", [users.viewer.id]),
+  ];
+  const removed = await call("administrator", "users.remove", { params: { user: users.viewer.id }, body: {} });
+  expect(removed.status).toBe(200);
+  const policy = async (id: string) =>
+    (await call("admin", "budgets.show", { params: { ...params, budget: id } })).body as ConsoleBudgetPolicy;
+  expect(await policy(both)).toMatchObject({ enabled: true, match: { people: [users.member.id] } });
+  // It keeps the last id, so that it matches nothing if it is enabled again.
+  expect(await policy(alone)).toMatchObject({ enabled: false, match: { people: [users.viewer.id] } });
+  const enabled = await call("admin", "budgets.update", {
+    params: { ...params, budget: alone },
+    body: { enabled: true },
+  });
+  expect([enabled.status, enabled.body.error?.param ?? enabled.param]).toEqual([400, "match.people.0"]);
 });

@@ -59,4 +59,11 @@ test("writes the costs of a day's calls to the bucket, a day after the day ended
   );
   expect(rows.map(({ Tags }) => Tags)).toContain('{"team":"build"}');
   expect([...objects.keys()].every((name) => name.startsWith("/books/focus/date="))).toBe(true);
+  // The day before yesterday is the last one that is closed.
+  const lag = await until(async () => {
+    const text = await (await fetch(`${started.url}/metrics`)).text();
+    const seconds = Number(/^sluice_focus_export_lag_seconds (\S+)$/m.exec(text)?.[1]);
+    return seconds <= (2 * dayMs) / 1_000 ? seconds : null;
+  });
+  expect(lag).toBeGreaterThanOrEqual(dayMs / 1_000);
 });

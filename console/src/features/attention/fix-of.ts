@@ -17,6 +17,7 @@ export function fixOf({ finding, subject, workspace, alerts: [alert] }: Attentio
     case "budget_exhausted":
     case "budget_refusing":
     case "budget_falls_back":
+    case "budget_fallback_missing":
     case "budget_near": {
       if (subject.kind === "policy") {
         return { verb: t("attention.fix.policy"), link: { to: "/limits", search: { ...here, budget: subject.id } } };

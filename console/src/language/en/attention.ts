@@ -30,6 +30,8 @@ export const attention = {
       "{name} has used {used} of its {limit} {period, select, hour {hourly } day {daily } week {weekly } month {monthly } other {}}budget. Calls that may cost more than what is left are refused.",
     budget_falls_back:
       "{name} has used {used} of its {limit} {period, select, hour {hourly } day {daily } week {weekly } month {monthly } other {}}budget. Calls that do not fit run with {model} instead.",
+    budget_fallback_missing:
+      "The fallback model {model} of the budget {name} does not exist. Calls that do not fit are refused.",
     budget_near:
       "{name} has used {used} ({percent}%) of its {limit} {period, select, hour {hourly } day {daily } week {weekly } month {monthly } other {}}budget.",
     error_spike:

@@ -33,6 +33,7 @@ export const attention: Translation<typeof english> = {
       "{name} 的{period, select, hour {每小时} day {每日} week {每周} month {每月} other {}}预算 {limit} 已用 {used}，可能超出余额的调用会被拒绝。",
     budget_falls_back:
       "{name} 的{period, select, hour {每小时} day {每日} week {每周} month {每月} other {}}预算 {limit} 已用 {used}，超出的调用改用 {model}。",
+    budget_fallback_missing: "预算 {name} 的备用模型 {model} 不存在，超出预算的调用会被拒绝。",
     budget_near:
       "{name} 的{period, select, hour {每小时} day {每日} week {每周} month {每月} other {}}预算 {limit} 已用 {used}（{percent}%）。",
     error_spike:

@@ -1,13 +1,6 @@
-import { type BudgetPolicy, coversWorkspace } from "#core/index.ts";
-import type { ScopeLimitUsage } from "#limits/index.ts";
-import {
-  atRiskShare,
-  isExhausted,
-  limitScopes,
-  limitScopesOfPerson,
-  publicScopeId,
-  usedShare,
-} from "../budgets/limit-scopes.ts";
+import { type BudgetPolicy, type ConfigSnapshot, coversWorkspace } from "#core/index.ts";
+import { isExhausted, type ScopeLimitUsage } from "#limits/index.ts";
+import { atRiskShare, limitScopes, limitScopesOfPerson, publicScopeId, usedShare } from "../budgets/limit-scopes.ts";
 import { policyUsages } from "../budgets/policy-view.ts";
 import { type Check, type Finding, placeOf } from "./finding.ts";
 
@@ -30,19 +23,25 @@ const objectFindings: Check = async ({ workspace, person }, dependencies) => {
     .filter(({ budget }) => budget !== null && budget.enforce !== false)
     .map((scope) => ({ ...scope, limits: {} }));
   const fallbacks = new Map(budgets.map(({ id, budget }) => [id, budget?.fallback]));
-  const usages = (await dependencies.admission.limitUsages(budgets)).filter(isListed);
+  const isMissing = (usage: ScopeLimitUsage) => missesFallback(fallbacks.get(usage.scopeId), snapshot);
+  const usages = await dependencies.admission.limitUsages(budgets);
   return usages.flatMap((usage) => {
+    if (!isListed(usage) && !isMissing(usage)) return [];
     const home = snapshot.workspaces.get(workspaceIds.get(usage.scopeId) ?? "");
     const name = usage.label.slice(usage.scope.length + 1);
     const subject = { kind: usage.scope, id: publicScopeId(usage), name };
-    return home === undefined ? [] : findingOf(usage, subject, placeOf(home), fallbacks.get(usage.scopeId));
+    const model = fallbacks.get(usage.scopeId);
+    if (home === undefined) return [];
+    if (isMissing(usage)) return missingFallback(subject, placeOf(home), model, isExhausted(usage));
+    return findingOf(usage, subject, placeOf(home), model);
   });
 };
 
 /** Policies count the calls of many people, so members and viewers do not get them. */
 const policyFindings: Check = async ({ workspace, person, actor }, dependencies) => {
   if (person !== null) return [];
-  const { budgetPolicies, groups, workspaces } = dependencies.configSnapshot();
+  const snapshot = dependencies.configSnapshot();
+  const { budgetPolicies, groups, workspaces } = snapshot;
   const isVisible = (policy: BudgetPolicy) => {
     if (workspace === null || policy.workspaceId === workspace.id) return true;
     // The amounts of other workspaces are visible to administrators.
@@ -52,9 +51,16 @@ const policyFindings: Check = async ({ workspace, person, actor }, dependencies)
   for (const policy of budgetPolicies) {
     if (policy.budget.enforce === false || !isVisible(policy)) continue;
     const home = workspaces.get(policy.workspaceId ?? "");
-    for (const { usage, name } of await policyUsages(dependencies, policy, isListed)) {
-      const subject = { kind: "policy", id: policy.id, name } as const;
-      found.push(findingOf(usage, subject, home === undefined ? null : placeOf(home), policy.budget.fallback));
+    const place = home === undefined ? null : placeOf(home);
+    const { fallback } = policy.budget;
+    const usages = await policyUsages(dependencies, policy, isListed);
+    const isMissing = missesFallback(fallback, snapshot);
+    if (isMissing) {
+      const isRefusing = usages.some(({ usage }) => isExhausted(usage));
+      found.push(missingFallback({ kind: "policy", id: policy.id, name: policy.name }, place, fallback, isRefusing));
+    }
+    for (const { usage, name } of isMissing ? [] : usages) {
+      found.push(findingOf(usage, { kind: "policy", id: policy.id, name }, place, fallback));
     }
   }
   return found;
@@ -62,6 +68,22 @@ const policyFindings: Check = async ({ workspace, person, actor }, dependencies)
 
 function isListed(usage: ScopeLimitUsage): boolean {
   return isExhausted(usage) || usedShare(usage) >= atRiskShare;
+}
+
+/** The fallback model was deleted, so the budget refuses calls that do not fit. */
+function missesFallback(fallback: string | undefined, { models }: Pick<ConfigSnapshot, "models">): boolean {
+  return fallback !== undefined && !models.has(fallback);
+}
+
+function missingFallback(
+  subject: Finding["subject"],
+  workspace: Finding["workspace"],
+  model = "",
+  isRefusing = false,
+): Finding {
+  const severity = isRefusing ? "critical" : "warning";
+  const params = { name: subject.name, model };
+  return { workspace, subject, weight: 1, severity, code: "budget_fallback_missing", params };
 }
 
 function findingOf(

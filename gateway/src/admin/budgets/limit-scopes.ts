@@ -11,7 +11,7 @@ import {
   withoutUndefined,
 } from "#core/index.ts";
 import type { ControlStore, PeopleStore } from "#directory/index.ts";
-import type { Admission, LimitUsage, ScopeLimitUsage } from "#limits/index.ts";
+import { type Admission, isExhausted, type LimitUsage } from "#limits/index.ts";
 import type { Clock, ReportStore } from "#ports/index.ts";
 
 interface ScopeFilter {
@@ -148,12 +148,6 @@ export function usedShare({ used, limit }: Pick<LimitUsage, "used" | "limit">): 
   // A limit of 0 is exhausted from the start.
   if (limit === 0) return 1;
   return used === null ? 0 : used / limit;
-}
-
-/** Whether a limit refuses calls now: it is used up, or the rest of the budget is too small for them. A shadow limit never does. */
-export function isExhausted({ used, held, limit, refusedAt, isShadow }: ScopeLimitUsage): boolean {
-  if (isShadow) return false;
-  return limit === 0 || (used !== null && used - (held ?? 0) >= limit) || refusedAt !== null;
 }
 
 const narrowestFirst: readonly LimitedObject[] = ["key", "person", "group", "workspace"];

@@ -11,9 +11,8 @@ import {
   windowStart,
 } from "#core/index.ts";
 import type { PolicyRecord } from "#directory/index.ts";
-import type { ScopeLimitUsage } from "#limits/index.ts";
+import { isExhausted, type ScopeLimitUsage } from "#limits/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { isExhausted } from "./limit-scopes.ts";
 
 /** Values of a split policy that are shown. */
 const policyValuesMax = 20;

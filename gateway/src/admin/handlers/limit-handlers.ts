@@ -1,9 +1,9 @@
 import type { LimitSort, LimitUsageRow, limitStates } from "@sluice/contract";
 import { type ConfigSnapshot, invalidRequest, type LimitScope, type Workspace } from "#core/index.ts";
+import { isExhausted } from "#limits/index.ts";
 import { forecastOf, forecastSince, spendRates } from "../budgets/forecast.ts";
 import {
   atRiskShare,
-  isExhausted,
   isOfObject,
   limitScopes,
   limitScopesOfPerson,

@@ -273,10 +273,11 @@ class Acceptance {
 
   /** Holds the worst case of all rows. Throws budget_exceeded or budget_held. */
   async #hold(): Promise<void> {
-    const isSent = this.#vendorFields().provider !== undefined;
+    const { provider = null } = this.#vendorFields();
+    const batch = { ...this.#leased.batch, model: this.#uniformModel(), provider };
     for (const [index, { normal, vendor }] of this.#pieces.entries()) {
-      const nanoUsd = Math.ceil(isSent ? vendor : normal);
-      await this.#dependencies.holds.hold(this.#request.principal, this.#leased.batch.id, index, nanoUsd);
+      const nanoUsd = Math.ceil(provider === null ? normal : vendor);
+      await this.#dependencies.holds.hold(this.#request.principal, batch, index, nanoUsd);
       this.#holds.push(nanoUsd);
     }
   }

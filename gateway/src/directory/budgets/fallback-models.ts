@@ -3,12 +3,13 @@ import type { Connection } from "#storage/tables.ts";
 import type { Problem } from "../refusals.ts";
 import { findRow, not } from "../rows.ts";
 
-/** A fallback model must exist. */
+/** A fallback model must exist. `stored`: the one before a change, which may stay. */
 export async function fallbackProblems(
   connection: Connection,
   { over }: Pick<BudgetConfig, "over">,
+  stored?: string,
 ): Promise<readonly Problem[]> {
-  if (typeof over !== "object") return [];
+  if (typeof over !== "object" || over.fallback === stored) return [];
   const model = await findRow(connection, "models", { name: over.fallback, managed_by: not("suspended") });
   return model === undefined ? [{ path: ["over", "fallback"], message: `there is no model "${over.fallback}"` }] : [];
 }
@@ -22,9 +23,8 @@ export async function budgetProblems(
   budget: BudgetConfig | null | undefined,
   before: { readonly budget: string | null } = { budget: null },
 ): Promise<readonly Problem[]> {
-  if (budget == null || typeof budget.over !== "object") return [];
+  if (budget == null) return [];
   const stored: { readonly fallback?: string } = JSON.parse(before.budget ?? "{}");
-  if (stored.fallback === budget.over.fallback) return [];
-  const problems = await fallbackProblems(connection, budget);
+  const problems = await fallbackProblems(connection, budget, stored.fallback);
   return problems.map(({ path, message }) => ({ path: ["budget", ...path], message }));
 }

@@ -1,6 +1,6 @@
 import { budgetPoliciesMax, windowFaults } from "@sluice/contract/words";
 import { orNotFound, type PolicyMatch } from "#core/index.ts";
-import { type Connection, insertRows, removeRows, updateRow } from "#storage/tables.ts";
+import { type AuditedWrite, type Connection, insertRows, removeRows, updateRow } from "#storage/tables.ts";
 import {
   conflictsAt,
   type Problem,
@@ -58,7 +58,8 @@ export async function updateBudgetPolicy(
   refuseFileOwned(row, `budget ${row.name}`);
   const draft = changedPolicy(policyRecord(row), change);
   if (draft.name !== row.name) await refuseTakenName(transaction, workspaceId, draft.name);
-  refuseProblems(await policyProblems(transaction, workspaceId, draft));
+  const problems = await policyProblems(transaction, workspaceId, draft, policyRecord(row).budget.fallback);
+  refuseProblems(problems);
   const after = policyRow(context, workspaceId, draft, row);
   await updateRow(context, policyObject(slug), { before: row, after });
   return policyRecord(after);
@@ -81,18 +82,22 @@ async function refuseTakenName(connection: Connection, workspaceId: string | nul
   refuseExisting(row, `budget ${name} of ${place}`, "name");
 }
 
-/** Ids that do not exist, or belong to another workspace; and a fallback model that does not exist. */
+/**
+ * Ids that do not exist, or belong to another workspace; and a fallback model that does not exist. `fallback`: the stored one, which may
+ * stay if the model was deleted meanwhile, so that the policy can still be changed.
+ */
 export async function policyProblems(
   connection: Connection,
   workspaceId: string | null,
   { match = {}, over, enabled, ...window }: PolicyDraft,
+  fallback?: string,
 ): Promise<readonly Problem[]> {
   // A change may give the stored window a member that does not fit.
   const found: Problem[] = windowFaults(window);
   if (workspaceId !== null && match.workspaces !== undefined) {
     found.push({ path: ["match", "workspaces"], message: "can only be set for budgets of the installation" });
   }
-  found.push(...(await fallbackProblems(connection, { over })));
+  found.push(...(await fallbackProblems(connection, { over }, fallback)));
   // A disabled policy may keep what was deleted meanwhile.
   if (enabled !== false) found.push(...conflictsAt(["match"], await unknownIds(connection, workspaceId, match)));
   return found;
@@ -109,19 +114,15 @@ export async function policyCountProblems(connection: Connection): Promise<reado
 }
 
 /**
- * Call before workspaces, groups or keys are deleted. Takes their ids out of the policies that name them. A policy that would name
- * nothing else is disabled and keeps the last id, so that it does not count every call if it is enabled again.
+ * Call before workspaces, groups, keys or users are deleted. Takes their ids out of the policies that name them. A policy that would
+ * name nothing else is disabled and keeps the last id, so that it does not count every call if it is enabled again.
  */
-export async function leaveBudgetPolicies(
-  context: ControlWrite,
-  workspace: { readonly id: string; readonly slug: string },
-  deleted: readonly string[],
-): Promise<void> {
+export async function leaveBudgetPolicies(context: AuditedWrite, deleted: readonly string[]): Promise<void> {
   const gone = new Set(deleted);
-  const rows = [
-    ...(await findRows(context.transaction, "budget_policies", { workspace_id: null })),
-    ...(await findRows(context.transaction, "budget_policies", { workspace_id: workspace.id })),
-  ];
+  const { transaction } = context;
+  const rows = await findRows(transaction, "budget_policies", {});
+  const workspaces = rows.length === 0 ? [] : await findRows(transaction, "workspaces", {});
+  const slugs = new Map(workspaces.map(({ id, slug }) => [id, slug]));
   for (const before of rows) {
     const definition = JSON.parse(before.definition) as { match: PolicyMatch };
     const match: Record<string, unknown> = { ...definition.match };
@@ -139,6 +140,6 @@ export async function leaveBudgetPolicies(
       enabled: isEmpty ? 0 : before.enabled,
     };
     if (after.definition === before.definition && after.enabled === before.enabled) continue;
-    await updateRow(context, policyObject(workspace.slug), { before, after });
+    await updateRow(context, policyObject(slugs), { before, after });
   }
 }

@@ -1,7 +1,8 @@
 import { Failure, orNotFound } from "#core/index.ts";
 import type { AuditSource, NotCarried, UndoResult } from "#ports/index.ts";
 import { auditedWrite, removeRows } from "#storage/tables.ts";
-import { leaveBudgetPolicies, removeBudgetPolicy } from "../budgets/policies.ts";
+import { removeBudgetPolicy } from "../budgets/policies.ts";
+import { policyRecord } from "../budgets/policy-rows.ts";
 import { guardrailsByModel, leaveGuardrails } from "../guardrails/guardrails.ts";
 import { keyObject } from "../keys/key-rules.ts";
 import { deleteMember } from "../people/members.ts";
@@ -9,6 +10,7 @@ import { removeUser } from "../people/users.ts";
 import { removeModel } from "../providers/models.ts";
 import { removeProvider } from "../providers/providers.ts";
 import { findRow, findRows, not, setColumns } from "../rows.ts";
+import { namedMembers } from "../scoped-rules.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 import { removeGroup } from "../workspaces/groups.ts";
 import { workspaceOf } from "../workspaces/workspace-rows.ts";
@@ -28,9 +30,13 @@ export async function undoImport(options: ControlDirectory, id: string, auditSou
     const unchanged = await unchangedObjects(context, objectsOf(row), remaining);
     for (const kind of ["budget", "key", "member", "user", "group", "workspace", "model", "provider"] as const) {
       const objects = unchanged.filter((object) => object.kind === kind);
-      if (kind === "model") await releaseFallbacks(context, objects);
+      const named = await namedByPolicies(context);
+      if (kind === "model") {
+        const unnamed = objects.filter(({ id: name }) => !named.has(name));
+        await releaseFallbacks(context, unnamed);
+      }
       for (const object of objects) {
-        const needed = await needOf(context, object);
+        const needed = named.has(object.id) ? "a budget policy names it" : await needOf(context, object);
         if (needed === null) await removals[kind](context, object.id);
         else remaining.push({ object: labelOf(object), reason: needed });
       }
@@ -76,7 +82,6 @@ const removals: Readonly<Record<ImportedObject["kind"], (context: ControlWrite, 
     if (row === undefined) return;
     const workspace = await workspaceOf(context.transaction, row.workspace_id);
     await leaveGuardrails(context, workspace, [id]);
-    await leaveBudgetPolicies(context, workspace, [id]);
     await removeRows(context, keyObject(workspace.slug), [row]);
   },
   async member(context, id) {
@@ -84,6 +89,18 @@ const removals: Readonly<Record<ImportedObject["kind"], (context: ControlWrite, 
     await deleteMember(context, { workspaceId, userId, keys: null });
   },
 };
+
+/** Ids of the objects that budget policies name, and their fallback models. Policies of the import are removed before the other objects. */
+async function namedByPolicies({ transaction }: ControlWrite): Promise<ReadonlySet<string>> {
+  const records = (await findRows(transaction, "budget_policies", {})).map(policyRecord);
+  return new Set(
+    records.flatMap(({ budget, match }) => [
+      ...namedMembers.flatMap((member) => match[member] ?? []),
+      ...(match.providers ?? []),
+      ...(budget.fallback === undefined ? [] : [budget.fallback]),
+    ]),
+  );
+}
 
 /** Why an object must stay; null: it may be removed. */
 async function needOf({ transaction }: ControlWrite, { kind, id }: ImportedObject): Promise<string | null> {
@@ -123,10 +140,11 @@ async function needOf({ transaction }: ControlWrite, { kind, id }: ImportedObjec
         await findRow(transaction, "tasks", { workspace_id: id, final: 0 }),
         await findRow(transaction, "asset_groups", { workspace_id: id }),
         await findRow(transaction, "guardrails", { workspace_id: id }),
+        await findRow(transaction, "budget_policies", { workspace_id: id }),
       ];
       return groups.length <= 1 && uses.every((use) => use === undefined)
         ? null
-        : "it has keys, members, groups, guardrails, assets or tasks that stay";
+        : "it has keys, members, groups, guardrails, budget policies, assets or tasks that stay";
     }
     case "model":
       if ((await guardrailsByModel(transaction)).has(id)) return "a guardrail calls it";

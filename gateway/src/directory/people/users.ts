@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import { Failure, orNotFound } from "#core/index.ts";
 import type { Paged } from "#ports/index.ts";
 import { type AuditedWrite, type Connection, contains, sortedPage } from "#storage/tables.ts";
+import { leaveBudgetPolicies } from "../budgets/policies.ts";
 import { refuseProblems } from "../refusals.ts";
 import { installation, setManualRole } from "../rights/right-rows.ts";
 import { deleteRows, findRows, not, setColumns } from "../rows.ts";
@@ -150,6 +151,7 @@ export async function removeUser(context: Write, userId: string, keys: LeaverKey
   await applyLeaverDecision(context, { leaver: user, keys });
   await endLostAccess(context, { userId, removed: true });
   await people.endSessions(transaction, userId);
+  await leaveBudgetPolicies(context, [userId]);
   await deleteRows(transaction, "auth_users", { id: userId });
   const workspaces = places.map(({ slug, role }) => ({ slug, role }));
   log.record("remove", `user ${user.email}`, { ...people.userView(user), workspaces }, null);

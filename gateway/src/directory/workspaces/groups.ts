@@ -97,7 +97,7 @@ export async function removeGroup(context: ControlWrite, workspaceId: string, id
     throw new Failure("conflict", `The group ${row.name} is the last of its workspace. Create another one first.`);
   }
   await leaveGuardrails(context, workspace, [row.id]);
-  await leaveBudgetPolicies(context, workspace, [row.id]);
+  await leaveBudgetPolicies(context, [row.id]);
   await setColumns(transaction, "api_keys", { group_id: row.id }, { group_id: target.id });
   const moved = { idle_keys: keys.idle, idle_keys_moved_to: target.name };
   await removeRows(context, scopes.groupObject(workspace.slug), [row], moved);

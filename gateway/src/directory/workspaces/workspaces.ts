@@ -139,7 +139,7 @@ export async function removeWorkspace(context: ControlWrite, id: string): Promis
   await setColumns(transaction, "files", { workspace_id: id }, { status: "removing", due_at: 0 });
   const groups = await transaction.deleteFrom("groups").where("workspace_id", "=", id).returning("id").execute();
   await leaveGuardrails(context, row, [id, ...groups.map((group) => group.id), ...keys.map((key) => key.id)]);
-  await leaveBudgetPolicies(context, row, [id, ...groups.map((group) => group.id), ...keys.map((key) => key.id)]);
+  await leaveBudgetPolicies(context, [id, ...groups.map((group) => group.id), ...keys.map((key) => key.id)]);
   // The database deletes invitations and admin tokens; the audit log keeps the members.
   const members = await transaction
     .deleteFrom("members")

@@ -1,5 +1,14 @@
-import { BoundedMap, batchHoldOf, bounds, finalTaskStates, isResponseTask, type Task, tokensOf } from "#core/index.ts";
-import type { HeldCall, Permit } from "#limits/index.ts";
+import {
+  BoundedMap,
+  batchHoldOf,
+  bounds,
+  type Deployment,
+  finalTaskStates,
+  isResponseTask,
+  type Task,
+  tokensOf,
+} from "#core/index.ts";
+import type { AttemptPlace, HeldCall, Permit } from "#limits/index.ts";
 import type { PrincipalOf, VideoTasksOptions } from "../options.ts";
 import type { TaskStore } from "../store/task-store.ts";
 
@@ -39,12 +48,39 @@ export class Holds {
   }
 
   /** Holds the money of an open task. Returns false if this process holds it already, or if the principal was deleted. */
-  async ensure(task: Pick<Task, "id" | "reservedNanoUsd"> & HeldCall & Parameters<PrincipalOf>[0]): Promise<boolean> {
+  async ensure(task: OpenTask & Parameters<PrincipalOf>[0]): Promise<boolean> {
     if (this.#permits.has(task.id)) return false;
-    const principal = await this.#options.principalOf(task);
+    const { principalOf, admission } = this.#options;
+    const principal = await principalOf(task);
     if (principal === null) return false;
-    this.keep(task.id, await this.#options.admission.hold(principal, task.reservedNanoUsd, true, task.id, task));
+    const { call, sent } = taskHold(task);
+    const permit = await admission.hold(principal, task.reservedNanoUsd, true, task.id, call);
+    this.keep(task.id, permit);
+    const held = sent && (await admission.holdAt(principal, task.reservedNanoUsd, true, sent.id, sent.place));
+    if (held !== null) permit.enterAttempt(held);
     return true;
+  }
+
+  /**
+   * Holds the money of a video on the policies of the provider that it is about to be sent to. Rejects with budget_exceeded or
+   * budget_held.
+   */
+  async enter(task: Task, { id, provider }: Pick<Deployment, "id" | "provider">, model: string): Promise<void> {
+    const { principalOf, admission } = this.#options;
+    const principal = await principalOf(task);
+    if (principal?.policies === undefined) return;
+    const place = { model, provider: provider.id, tags: task.tags };
+    const held = await admission.holdAt(principal, task.reservedNanoUsd, false, sentHoldId(task.id, id), place);
+    if (held === null || !this.endWithProcess) return;
+    const permit = this.#permits.get(task.id);
+    if (permit === undefined) this.#permits.set(task.id, held);
+    else permit.enterAttempt(held);
+  }
+
+  /** Ends what `enter` holds: the deployment refused the video. */
+  leave(taskId: string, deploymentId: string): void {
+    if (this.endWithProcess) this.#permits.get(taskId)?.leaveAttempt();
+    else this.#endShared(sentHoldId(taskId, deploymentId), noCost);
   }
 
   keep(taskId: string, permit: Permit): void {
@@ -56,7 +92,15 @@ export class Holds {
   settle(task: Task): void {
     if (this.endWithProcess) this.#settle(task.id, tokensUsedBy(task));
     // The counter retries; if this process stops, another process ends the hold in its sweep.
-    else ignoreErrors(this.#options.admission.endHold(task.id, costOf(task)));
+    else {
+      this.#endShared(task.id, costOf(task));
+      if (task.kind !== "response" && task.deployment !== "")
+        this.#endShared(sentHoldId(task.id, task.deployment), noCost);
+    }
+  }
+
+  #endShared(holdId: string, cost: Parameters<HoldsOptions["admission"]["endHold"]>[1]): void {
+    ignoreErrors(this.#options.admission.endHold(holdId, cost));
   }
 
   /** Ends holds of tasks that another process ended or that were never stored. */
@@ -92,16 +136,18 @@ export class Holds {
     if (nowMs < this.#emptyUntilMs) return;
     const some = await this.#options.admission.someHolds(taskHoldsSharedSweepMax);
     if (some.length === 0) this.#emptyUntilMs = nowMs + taskHoldsRestMs;
-    for (const { id: taskId, ageMs } of some) {
-      if (batchHoldOf(taskId) !== null) continue;
+    for (const { id, ageMs } of some) {
+      if (batchHoldOf(id) !== null) continue;
+      const [taskId = "", deployment] = id.split(/:(.*)/s);
       const unstoredMs = isResponseTask(taskId) ? responseHoldUnstoredMs : bounds.taskHoldUnstoredMs;
       const task = await store.findById(taskId);
-      if (task === null ? ageMs < unstoredMs : !finalTaskStates.has(task.state)) continue;
+      const isElsewhere = deployment !== undefined && task?.deployment !== deployment;
+      const mayEnd = task === null || isElsewhere ? ageMs >= unstoredMs : finalTaskStates.has(task.state);
+      if (!mayEnd) continue;
       // Not awaited: the counter applies both in this order once it is available.
-      if (task !== null) ignoreErrors(this.#options.admission.storedElsewhere([costOf(task)]));
-      ignoreErrors(
-        this.#options.admission.endHold(taskId, { ...(task === null ? noOwner : costOf(task)), costNanoUsd: 0 }),
-      );
+      if (task !== null && finalTaskStates.has(task.state))
+        ignoreErrors(this.#options.admission.storedElsewhere([costOf(task)]));
+      this.#endShared(id, { ...(task === null ? noCost : costOf(task)), costNanoUsd: 0 });
     }
   }
 
@@ -125,7 +171,32 @@ function ignoreErrors(work: Promise<void>): void {
   work.catch(() => undefined);
 }
 
-const noOwner = { attemptId: "", at: 0, workspaceId: "", groupId: "", keyId: "" };
+const noCost = { attemptId: "", at: 0, workspaceId: "", groupId: "", keyId: "", costNanoUsd: 0 };
+
+type OpenTask = Pick<Task, "id" | "reservedNanoUsd" | "model" | "servedModel" | "tags" | "deployment"> & {
+  readonly kind?: string;
+  /** Absent: it was not sent. */
+  readonly provider?: string | undefined;
+};
+
+/**
+ * The money of a background response is held at its provider at once. A video is held before its provider is chosen: `sent` is its
+ * second hold, on the policies of the provider that it was sent to.
+ */
+export function taskHold(task: OpenTask): {
+  readonly call: HeldCall;
+  readonly sent: { readonly id: string; readonly place: AttemptPlace } | null;
+} {
+  const { id, kind, model, servedModel, tags, deployment, provider } = task;
+  if (kind === "response") return { call: { model, tags, provider }, sent: null };
+  if (provider === undefined) return { call: { model, tags }, sent: null };
+  const place = { model: servedModel ?? model, tags, provider };
+  return { call: { model, tags }, sent: { id: sentHoldId(id, deployment), place } };
+}
+
+function sentHoldId(taskId: string, deploymentId: string): string {
+  return `${taskId}:${deploymentId}`;
+}
 
 function costOf(task: Task) {
   const { attemptId, workspaceId, groupId, keyId, personId, createdAt, costNanoUsd, tags } = task;

@@ -201,15 +201,14 @@ export function taskReads({ kysely }: Database, vault: Vault) {
       for (let after = ""; ; ) {
         const rows = await kysely
           .selectFrom("tasks")
-          .select(["id", "workspace_id", "group_id", "key_id", "person_id", "model", "tags", "reserved_nano_usd"])
-          // The money of a video is held before its provider is chosen.
-          .select(sql<string | null>`case when kind = 'response' then provider_id end`.as("provider"))
+          .select(["id", "kind", "workspace_id", "group_id", "key_id", "person_id", "model", "served_model"])
+          .select(["tags", "reserved_nano_usd", "deployment", "provider_id as provider"])
           .where("final", "=", sql.lit(0))
           .where("id", ">", after)
           .orderBy("id")
           .limit(bounds.listPageMax)
           .execute();
-        for (const row of rows) yield membersOf(row, ["tags"], ["personId", "provider"]);
+        for (const row of rows) yield membersOf(row, ["tags"], ["personId", "provider", "servedModel"]);
         const last = rows.at(-1);
         if (last === undefined || rows.length < bounds.listPageMax) return;
         after = last.id;

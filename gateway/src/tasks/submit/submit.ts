@@ -50,6 +50,8 @@ class SubmissionRun {
   readonly #startMs: number;
   /** An attempt was sent and refused, so only this pass may continue. */
   #sent = false;
+  /** The deployment of which the provider's policies hold the money; null: none does. */
+  #heldAt: string | null = null;
   /** For the explanation of the call. */
   readonly #plans: Plan[] = [];
   readonly #failures: FailedAttempt[] = [];
@@ -157,6 +159,8 @@ class SubmissionRun {
     }
     let result: CreateResult;
     try {
+      const refused = await this.#holdAt(pick);
+      if (refused !== null) return refused;
       if (!(await this.#begin(pick))) return null;
       this.#sent = true;
       result = await sendCreate(this.#dependencies, prepared.draft, provider);
@@ -177,6 +181,24 @@ class SubmissionRun {
     const fields = { task: this.#pass.task.id, provider: provider.id, reason: failure.message };
     this.#dependencies.observer.log("warn", message, fields);
     return null;
+  }
+
+  /** Holds the money on the policies of the provider, and ends the hold at an earlier one. Resolves to the refusal, or to null. */
+  async #holdAt(pick: Pick): Promise<Failure | null> {
+    const { holds } = this.#dependencies;
+    const { deployment, model } = pick;
+    if (this.#heldAt === deployment.id) return null;
+    const { task } = this.#pass;
+    if (this.#heldAt !== null) holds.leave(task.id, this.#heldAt);
+    this.#heldAt = null;
+    try {
+      await holds.enter(task, deployment, model.name);
+      this.#heldAt = deployment.id;
+      return null;
+    } catch (thrown) {
+      pick.end("cancelled", 0);
+      return this.#note(pick, asFailure(thrown).with({ retry: "other", arrival: "unsent" }));
+    }
   }
 
   /** Records that the request is about to be sent. False: another pass has the task; do not send. */
@@ -204,6 +226,10 @@ class SubmissionRun {
   /** The ledger has one entry per task, not per attempt. */
   #failed(pick: Pick, failure: Failure, latencyMs: number): Failure {
     pick.end(failure, latencyMs);
+    return this.#note(pick, failure);
+  }
+
+  #note(pick: Pick, failure: Failure): Failure {
     const { code, retry } = failure;
     const message = upstreamWords(`${pick.deployment.provider.id}: ${taskErrorOf(failure).message}`);
     this.#failures.push({ attemptId: this.#pass.task.attemptId, code, message, retry });
