@@ -32,6 +32,9 @@ export const billCauses = [
 ] as const;
 export type BillCause = (typeof billCauses)[number];
 
+/** The largest bill that is uploaded. */
+export const billBytesMax = 16 * 1024 * 1024;
+
 /** Where bills come from. `openai`, `anthropic` and `openrouter` are read from the vendor; the others are uploaded. */
 export const billingKinds = ["openai", "anthropic", "openrouter", "cur", "gcp", "csv", "focus"] as const;
 export type BillingKind = (typeof billingKinds)[number];

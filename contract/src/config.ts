@@ -76,7 +76,9 @@ export const billingSchema = z.strictObject({
     .min(1)
     .max(8_192)
     .optional()
-    .describe("A key of the vendor that may read usage and costs, and nothing else if the vendor allows that."),
+    .describe(
+      "A key of the vendor that may read usage and costs, and nothing else if the vendor allows that; or a secret reference, such as vault://kv/ai/openai#admin_key.",
+    ),
   base_url: z
     .url({ protocol: /^https?$/ })
     .optional()

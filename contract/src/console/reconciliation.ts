@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { billCauses, billClasses, billingKinds } from "../bill-classes.ts";
+import { billBytesMax, billCauses, billClasses, billingKinds } from "../bill-classes.ts";
 import { route } from "./route.ts";
 import { at, cost, id, maybeAt } from "./words.ts";
 
@@ -100,10 +100,11 @@ export const reconciliationRoutes = {
     summary: "Compare a bill from a file. It replaces earlier bills of its days",
     needs: "administrator",
     body: z.strictObject({
-      text: z.string().min(1).describe("The file: CSV, or JSON lines for `gcp`."),
+      text: z.string().min(1).max(billBytesMax).describe("The file: CSV, or JSON lines for `gcp`."),
       format: fileKinds.optional().describe("Default: the kind of the provider's billing source."),
     }),
-    bodyBytesMax: 16 * 1024 * 1024,
+    // JSON escapes each quote and each end of a line with another byte.
+    bodyBytesMax: 2 * billBytesMax + 1024,
     answer: z.object({ data: z.array(billDaySchema) }),
   }),
   "reconciliation.show": route({

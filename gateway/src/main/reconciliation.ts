@@ -12,7 +12,7 @@ const readMs = 3_600_000;
 
 /** Compares vendors' bills with the ledger. Most installations have no billing source, so the module is loaded at first use. */
 export function openReconciliation(
-  { control, configSnapshot, processes, clock, observer, ending, metrics }: Base,
+  { control, configSnapshot, processes, references, clock, observer, ending, metrics }: Base,
   { reports }: Data,
   { admission }: Governance,
   { providerClient }: Calls,
@@ -27,7 +27,8 @@ export function openReconciliation(
     opened ??= import("#reconciliation/index.ts").then(
       ({ createBillStore, Reconciliation: Opened }) =>
         new Opened({
-          ...{ reports, adjustments, client: providerClient, clock, observer, leadership: processes.leadership },
+          ...{ reports, adjustments, clock, observer, leadership: processes.leadership },
+          vendors: { client: providerClient, reveal: (key) => references.reveal(key) },
           store: createBillStore({ database, clock: control.clock, ids }),
           accounts: () => controlStore.billingAccounts(),
           configSnapshot: () => configSnapshot.current,

@@ -1,5 +1,19 @@
-import { asFailure, type ConfigSnapshot, LastingFault, type Model, type Provider, within } from "#core/index.ts";
-import { type CredentialContext, credentialContext, readReference, VaultSession } from "#credentials/index.ts";
+import {
+  asFailure,
+  type ConfigSnapshot,
+  LastingFault,
+  type Model,
+  type Provider,
+  Secret,
+  within,
+} from "#core/index.ts";
+import {
+  type CredentialContext,
+  credentialContext,
+  isReference,
+  readReference,
+  VaultSession,
+} from "#credentials/index.ts";
 import type { Clock, Observer, Transport, Workload } from "#ports/index.ts";
 import { type ReadSecret, referencesOf, withSecrets } from "#providers/index.ts";
 
@@ -64,6 +78,12 @@ export class SecretReferences {
       withProviders(model, providers),
     ]);
     return Object.freeze({ ...snapshot, providers, models: new Map(models) });
+  }
+
+  /** Reads a secret that is rarely used now, if it is a reference. Throws the Failure of the step that failed. */
+  async reveal(secret: Secret): Promise<Secret> {
+    const text = secret.reveal().trim();
+    return isReference(text) ? new Secret(await readReference(this.#context, text, this.#vault)) : secret;
   }
 
   /** Reads every reference on a schedule. `onChange` is called after a value changed, which needs a new `resolve`. */

@@ -18,6 +18,9 @@ export interface BillLine {
   readonly tier: string | null;
 }
 
+/** Rows of a file. null: a row that is not part of the bill. A caller may pause between rows, because a file may have millions. */
+export type BillRows = Iterable<BillLine | null>;
+
 /** The class in which a vendor bills each of our usage classes. null: part of another class. */
 export const billClassOf: { readonly [Class in UsageClassName]: BillClass | null } = {
   inputUncached: "input",
@@ -42,7 +45,7 @@ export const billClassOf: { readonly [Class in UsageClassName]: BillClass | null
   videoSeconds: "other",
   audioSeconds: "other",
   characters: "other",
-  searchUnits: "other",
+  searchUnits: "tools",
 };
 
 /** The class that a vendor's text names: `gpt-6-astra, input_tokens`, `cache-read-input-token-count`, `output`. */
@@ -52,7 +55,7 @@ export function classNamed(text: string): BillClass {
   if (exact !== undefined) return exact;
   const words = name.replaceAll("_", " ").replace(/\b(?:un|non[- ]?)cached/g, "");
   if (/\b(?:credit|refund|discount|promotion)/.test(words)) return "credit";
-  if (/cach/.test(words)) return /writ|creat/.test(words) ? "cache_write" : "cache_read";
+  if (/cach|\bcd\b/.test(words)) return /writ|creat/.test(words) ? "cache_write" : "cache_read";
   if (/search|interpreter|container|session|execution|\btools?\b/.test(words)) return "tools";
   if (/output|outp\b|completion|reasoning|\bopt\b/.test(words)) return "output";
   if (/input|inp\b|prompt/.test(words)) return "input";

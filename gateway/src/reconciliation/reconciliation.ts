@@ -1,13 +1,14 @@
 import { type BillClass, type BillingKind, isReadFromVendor } from "@sluice/contract/words";
-import { type ConfigSnapshot, Failure, invalidRequest, LastingFault, orNotFound } from "#core/index.ts";
+import { type ConfigSnapshot, Failure, invalidRequest, LastingFault, orNotFound, type Secret } from "#core/index.ts";
 import type { BillingAccount } from "#directory/index.ts";
 import type { Adjustments } from "#ledger/index.ts";
 import type { AuditSource, Clock, Leadership, Observer, ReportStore } from "#ports/index.ts";
 import type { ProviderClient } from "#provider-client/index.ts";
-import { type BillLine, dayAt, dayMs, dayStart } from "./bill.ts";
+import { type BillLine, type BillRows, dayAt, dayMs, dayStart } from "./bill.ts";
 import type { BillDay, BillDayTotals, BillStore, DecisionAction, StoredDecision } from "./bill-store.ts";
 import { type ComparedDay, type ComparedLine, compareDay } from "./compare.ts";
 import { readBill } from "./sources/read-bill.ts";
+import { badFile } from "./sources/tables.ts";
 import { readVendorBill } from "./vendor-bills.ts";
 
 /** Default share of the larger amount up to which differences are ignored, and days until a vendor's bill is complete. */
@@ -26,8 +27,8 @@ export interface ReconciliationOptions {
   readonly accounts: () => Promise<readonly BillingAccount[]>;
   readonly reports: Pick<ReportStore, "billedUsage">;
   readonly adjustments: Pick<Adjustments, "split">;
-  /** null: bills are not read from vendors, as in a command. */
-  readonly client: ProviderClient | null;
+  /** null: bills are not read from vendors, as in a command. `reveal`: reads a key that is a secret reference. */
+  readonly vendors: { readonly client: ProviderClient; readonly reveal: (key: Secret) => Promise<Secret> } | null;
   readonly configSnapshot: () => ConfigSnapshot;
   /** null: `readDue` is not used. */
   readonly leadership: Pick<Leadership, "once"> | null;
@@ -147,18 +148,19 @@ export class Reconciliation {
   }
 
   async #read(account: BillingAccount, { from, to }: TimeSpan, signal: AbortSignal): Promise<void> {
-    const { store, client, configSnapshot } = this.#options;
-    const { providerId, kind, adminKey, base_url: baseUrl, account: part = {} } = account;
-    if (!isReadFromVendor(kind) || adminKey === null || client === null) {
+    const { store, vendors, configSnapshot } = this.#options;
+    const { providerId, kind, adminKey: key, base_url: baseUrl, account: part = {} } = account;
+    if (!isReadFromVendor(kind) || key === null || vendors === null) {
       throw new Failure("conflict", `Bills of ${providerId} are files (${kind}). Upload one.`);
     }
     const provider = orNotFound(configSnapshot().providers.get(providerId), "provider", "provider");
     refuseLongTime(from, to);
     try {
+      const adminKey = await vendors.reveal(key);
       const reading = { kind, provider, adminKey, baseUrl, account: part, from, to, signal };
-      const bill = await readVendorBill(client, reading);
+      const bill = await readVendorBill(vendors.client, reading);
       const days = Array.from({ length: (to - from) / dayMs }, (_, n) => dayAt(from + n * dayMs));
-      await this.#compareDays(account, bill, days);
+      await this.#compareDays(account, await summed(bill, this.#options.clock), days);
       await store.noteReading(providerId, null);
     } catch (thrown) {
       if (signal.aborted) throw thrown;
@@ -171,7 +173,7 @@ export class Reconciliation {
   /** Compares a bill from a file. It replaces earlier bills of its days. `format` null: the kind of the billing source. */
   async putFile(provider: string, text: string, format: BillingKind | null): Promise<DaySpan> {
     const account = await this.#account(provider);
-    const bill = readBill(format ?? account.kind, text);
+    const bill = await summed(readBill(format ?? account.kind, text), this.#options.clock);
     const days = [...new Set(bill.map(({ day }) => day))].toSorted();
     const [from, to] = [days[0], days.at(-1)];
     if (from === undefined || to === undefined) throw invalidRequest("text", "The bill has no rows of this provider.");
@@ -236,7 +238,7 @@ export class Reconciliation {
   }
 
   async #compareDays(account: BillingAccount, bill: readonly BillLine[], days: readonly string[]): Promise<void> {
-    const byDay = Map.groupBy(summed(bill), ({ day }) => day);
+    const byDay = Map.groupBy(bill, ({ day }) => day);
     const deletedBefore = await this.#options.store.deletedBefore();
     for (const day of days) {
       // Without its entries, all of the day would seem to be missing in the ledger.
@@ -371,15 +373,33 @@ function refuseLongTime(from: number, to: number): void {
   throw new Failure("invalid_request", `A bill is compared for 1 to ${daysMax} days at a time.`, { param: "from" });
 }
 
-/** Adds up rows of the same model, class and tier: bills have rows by hour or by project. */
-function summed(bill: readonly BillLine[]): readonly BillLine[] {
+/** How long rows are added up without a pause, in milliseconds. */
+const sliceMs = 5;
+const rowsAtOnce = 32;
+/** The most models, classes and tiers of a bill, over all days. */
+const sumsMax = 100_000;
+
+/**
+ * Adds up rows of the same model, class and tier: bills have rows by hour or by project. Other work runs in between, because a file may
+ * have millions of rows.
+ */
+export async function summed(bill: BillRows, clock: Pick<Clock, "monotonic">): Promise<readonly BillLine[]> {
+  let sliceEndMs = clock.monotonic() + sliceMs;
+  let rows = 0;
   const sums = new Map<string, { -readonly [Member in keyof BillLine]: BillLine[Member] }>();
   const plus = (one: number | null, other: number | null) => (one === null ? other : one + (other ?? 0));
   for (const line of bill) {
+    if (++rows % rowsAtOnce === 0 && clock.monotonic() >= sliceEndMs) {
+      await new Promise((resolve) => setImmediate(resolve));
+      sliceEndMs = clock.monotonic() + sliceMs;
+    }
+    if (line === null) continue;
     const name = JSON.stringify([line.day, line.model, line.usageClass, line.tier]);
     const sum = sums.get(name);
-    if (sum === undefined) sums.set(name, { ...line });
-    else {
+    if (sum === undefined) {
+      if (sums.size >= sumsMax) throw badFile(`it has more than ${sumsMax} models and classes`);
+      sums.set(name, { ...line });
+    } else {
       sum.units = plus(sum.units, line.units);
       sum.costNanoUsd = plus(sum.costNanoUsd, line.costNanoUsd);
       sum.requests = plus(sum.requests, line.requests);

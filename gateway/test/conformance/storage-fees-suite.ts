@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { ApiKey, ConfigSnapshot } from "#core/index.ts";
+import type { ApiKey, ConfigSnapshot, Provider } from "#core/index.ts";
 import { createAdjustments } from "#ledger/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
 import { StorageFees } from "#relay/index.ts";
@@ -58,6 +58,30 @@ export function storageFeesSuite(name: string, make: StoreFixtureFactory): void 
       expect(await vendor.charged()).toEqual(["vs_1 200000000", "vs_2 250000000"]);
       expect(await vendor.mark()).toBe("2026-01-01");
     });
+
+    test.each([
+      { reason: "it has no price of stored data", change: { kind: "azure-openai" } },
+      { reason: "it is disabled", change: { enabled: false } },
+    ])("an account is charged later the same day, if $reason at first, which is reported once", async (given) => {
+      await using fixture = await make();
+      await using vendor = openVendor(fixture);
+      await vendor.stores({ vs_1: 3 * gigabyte });
+      const logged: object[] = [];
+      const log = (level: string, _message: string, fields: object = {}) => {
+        if (level === "warn") logged.push(fields);
+      };
+      const fees = vendor.fees({ observer: { ...silentObserver, log } });
+      Object.assign(vendor.account, given.change);
+      await fees.run(never);
+      vendor.laterMs = hour;
+      await fees.run(never);
+      expect([await vendor.charged(), await vendor.mark()]).toEqual([[], null]);
+      expect(logged).toEqual([{ provider: "up", day: "2026-01-01", reason: given.reason }]);
+      Object.assign(vendor.account, { kind: "openai", enabled: true });
+      vendor.laterMs = 2 * hour;
+      await fees.run(never);
+      expect([await vendor.charged(), await vendor.mark()]).toEqual([["vs_1 200000000"], "2026-01-01"]);
+    });
   });
 }
 
@@ -81,6 +105,8 @@ function openVendor({ database, ledgerStore }: StoreFixture) {
   const facts = createSharedFacts(database);
   const vendor = {
     sizes,
+    /** Changes to the account. */
+    account: {} as Partial<Provider>,
     /** Of the key that made the stores. */
     key: { groupId: "grp_1", tags: {} } as Pick<ApiKey, "groupId" | "tags">,
     laterMs: 0,
@@ -95,7 +121,8 @@ function openVendor({ database, ledgerStore }: StoreFixture) {
       new StorageFees({
         objectStore: createUpstreamObjectStore(database),
         adjustments: createAdjustments({ store: ledgerStore }),
-        configSnapshot: () => ({ providers: new Map([["up", provider]]) }) as unknown as ConfigSnapshot,
+        configSnapshot: () =>
+          ({ providers: new Map([["up", { ...provider, ...vendor.account }]]) }) as unknown as ConfigSnapshot,
         sharesAccount: () => true,
         providerClient: new ProviderClient(transport, systemClock, noWorkload),
         clock: { ...systemClock, now: () => newYear + vendor.laterMs + hour, monotonic: () => vendor.laterMs },

@@ -3,7 +3,8 @@ import type { BillDayDetail } from "@sluice/contract";
 import { until } from "../../../test/until.ts";
 import { type AgentFixture, startAgentFixture } from "../agents/agent-fixture.ts";
 import { MovedClock } from "../moved-clock.ts";
-import { upstream } from "../started-gateway.ts";
+import { type Overrides, upstream } from "../started-gateway.ts";
+import { workloadOf } from "../workload-fixture.ts";
 
 let fixture: AgentFixture;
 afterEach(() => fixture.stop());
@@ -15,12 +16,18 @@ const prices = {
   "claude-price": { input: 100, cached: 10, output: 2_000 },
 };
 
-async function start(kind: "anthropic" | "openrouter", clock?: MovedClock, account: object = {}): Promise<void> {
+async function start(
+  kind: "anthropic" | "openrouter",
+  clock?: MovedClock,
+  account: object = {},
+  { admin_key = adminKey, ...more }: Overrides & { readonly admin_key?: string } = {},
+): Promise<void> {
   fixture = await startAgentFixture({
+    ...more,
     ...(clock === undefined ? {} : { clock }),
     providers: (simulator) => [
       upstream("main", simulator, {
-        billing: { kind, admin_key: adminKey, base_url: simulator.url.replace(/\/v1$/, ""), lag_days: 1, account },
+        billing: { kind, admin_key, base_url: simulator.url.replace(/\/v1$/, ""), lag_days: 1, account },
       }),
     ],
     models: Object.keys(prices).map((name) => ({ name, deployments: [{ provider: "main" }], price })),
@@ -50,6 +57,20 @@ async function differences(): Promise<readonly (readonly [string, string, string
 test("reads Anthropic's analytics page by page, and finds a wrong price", async () => {
   await start("anthropic");
   expect(await differences()).toEqual([["claude-price", "output", "wrong_price"]]);
+});
+
+test("reads the admin key from a secret reference each time, and names no reference in a problem", async () => {
+  const files: Record<string, string> = { "/run/secrets/bill": `${adminKey}\n` };
+  const workload = workloadOf({ SLUICE_SECRET_REFERENCES: "file:///run/secrets/" }, files);
+  await start("anthropic", undefined, {}, { admin_key: "file:///run/secrets/bill", environment: { workload } });
+  expect(await differences()).toEqual([["claude-price", "output", "wrong_price"]]);
+  delete files["/run/secrets/bill"];
+  const refused = await fixture.ada.call("POST", "/api/reconciliation/main/read", {});
+  expect(refused.status).toBe(502);
+  const today = new Date().toISOString().slice(0, 10);
+  const { body } = await fixture.ada.call("GET", `/api/reconciliation?from=${today}&to=${today}`);
+  expect(body.sources[0].problem).toContain("The file of a secret reference");
+  expect(JSON.stringify([refused.body, body])).not.toContain("/run/secrets");
 });
 
 test("reads more days than one range of Anthropic's analytics has", async () => {

@@ -55,7 +55,7 @@ const lineColumns: readonly Column<BillLineRow>[] = [
   {
     id: "model",
     header: t("bill.columns.model"),
-    cell: ({ model }) => <span className="break">{model === "" ? t("bill.noModel") : model}</span>,
+    cell: ({ model }) => <span className="bill-model break">{model === "" ? t("bill.noModel") : model}</span>,
   },
   { id: "class", header: t("bill.columns.class"), cell: (line) => t(`bill.classes.${line.class}`) },
   {

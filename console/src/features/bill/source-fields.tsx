@@ -60,7 +60,6 @@ function VendorFields({ draft, stored, disabled, fault, change }: VendorFieldsPr
         error={fault("billing.admin_key")}
         stored={keeps}
         value={keeps || draft.adminKey.how === "set" ? draft.adminKey : { how: "set", text: "" }}
-        takesReference={false}
         removable={false}
         required
         disabled={disabled}

@@ -1,13 +1,12 @@
 import { Alert, Loader, Stack, Text } from "@mantine/core";
 import type { BillSource } from "@sluice/contract";
+import { billBytesMax } from "@sluice/contract/words";
 import { useState } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { formatBytes } from "../../client/format.ts";
 import { DropArea } from "../../components/drop-area.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Rich, t } from "../../language/areas/bill.ts";
-
-const bytesMax = 16 * 1024 * 1024;
 
 /** Compares a bill that is dropped here or chosen. A file with a problem is refused as a whole, and the problem is shown. */
 export function UploadBill({ source: { provider, kind } }: { readonly source: BillSource }) {
@@ -57,5 +56,5 @@ export function UploadBill({ source: { provider, kind } }: { readonly source: Bi
 function problemOf({ name, size }: File): string | null {
   if (size === 0) return t("bill.upload.empty", { name });
   if (/\.(gz|zip)$/i.test(name)) return t("bill.upload.compressed", { name });
-  return size > bytesMax ? t("bill.upload.large", { name, max: formatBytes(bytesMax) }) : null;
+  return size > billBytesMax ? t("bill.upload.large", { name, max: formatBytes(billBytesMax) }) : null;
 }

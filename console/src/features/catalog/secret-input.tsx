@@ -15,14 +15,11 @@ interface SecretInputProps {
   readonly removable?: boolean;
   readonly disabled?: boolean;
   readonly focus?: boolean;
-  /** Whether a reference to a secret in Vault is accepted. */
-  readonly takesReference?: boolean;
 }
 
 /** An input for a write-only secret. */
 export function SecretInput(props: SecretInputProps) {
   const { label, help, error, stored, value, onChange, required, removable = true, disabled, focus } = props;
-  const { takesReference = true } = props;
   if (value.how === "set") {
     return (
       <div>
@@ -33,7 +30,7 @@ export function SecretInput(props: SecretInputProps) {
           withAsterisk={required === true}
           autoComplete="new-password"
           spellCheck={false}
-          placeholder={takesReference ? t("catalog.secret.reference") : undefined}
+          placeholder={t("catalog.secret.reference")}
           disabled={disabled === true}
           data-autofocus={focus || undefined}
           value={value.text}

@@ -69,7 +69,7 @@ async function compare(control: Control, provider: string, text: string, { forma
   try {
     const snapshot = await controlStore.configSnapshot();
     const reconciliation = new Reconciliation({
-      ...{ reports, clock, observer, client: null, leadership: null },
+      ...{ reports, clock, observer, vendors: null, leadership: null },
       store: createBillStore({ database, clock, ids }),
       adjustments: createAdjustments({ store: ledgerStore }),
       accounts: () => controlStore.billingAccounts(),

@@ -1,38 +1,34 @@
 import {
   type BillLine,
+  type BillRows,
   classNamed,
   countIn,
   dayOf,
   decimalToNano,
   objectOf,
   objectsOf,
-  parseExact,
   plainText,
   textIn,
 } from "../bill.ts";
-import { amountIn, dayIn, refuseCurrency, scaledUnits } from "./csv.ts";
+import { amountIn, dayIn, refuseCurrency, scaledUnits, tableBill } from "./csv.ts";
 import { tierOf } from "./openai.ts";
-import { badFile, columnIn, csvRows, fieldIn } from "./tables.ts";
+import { badFile, fieldIn, jsonRows } from "./tables.ts";
 
 /**
  * AWS CUR 2.0 as CSV. Usage types name model and class, with quantities in thousands of tokens:
  * `USE1-Claude5Sonnet-input-tokens`, `USE1-Nova2Pro-cache-read-input-token-count-batch`.
  */
-export function curBill(text: string): readonly BillLine[] {
-  const lines: BillLine[] = [];
-  let isFirst = true;
-  for (const row of csvRows(text)) {
-    if (isFirst) for (const name of [cur.day, cur.type, cur.cost]) columnIn(row, name);
-    isFirst = false;
+export function curBill(text: string): BillRows {
+  return tableBill(text, [cur.day, cur.type, cur.cost], (row) => {
     const product = fieldIn(row, ["line_item_product_code", "product_servicecode", "product_product_name"]);
-    if (product !== null && !/bedrock/i.test(product)) continue;
+    if (product !== null && !/bedrock/i.test(product)) return null;
     const kind = fieldIn(row, ["line_item_line_item_type"]) ?? "Usage";
-    if (/^tax$/i.test(kind)) continue;
+    if (/^tax$/i.test(kind)) return null;
     refuseCurrency(fieldIn(row, ["line_item_currency_code"]));
     const type = fieldIn(row, cur.type) ?? "";
     const isCredit = /credit|refund|discount/i.test(kind);
     const read = usageType(type);
-    lines.push({
+    return {
       day: dayIn(row, cur.day),
       model: read.model,
       usageClass: isCredit ? "credit" : read.usageClass,
@@ -41,9 +37,8 @@ export function curBill(text: string): readonly BillLine[] {
       costNanoUsd: amountIn(row, cur.cost),
       requests: null,
       tier: read.tier,
-    });
-  }
-  return lines;
+    };
+  });
 }
 
 const cur = {
@@ -65,10 +60,13 @@ function usageType(type: string) {
 }
 
 /** Rows of Google's billing export, as a JSON array or as JSON lines. Net cost is `cost` plus `credits[]`, in USD by their rate. */
-export function gcpBill(text: string): readonly BillLine[] {
-  return gcpRows(text).flatMap((row): BillLine[] => {
+export function* gcpBill(text: string): BillRows {
+  for (const row of jsonRows(text)) {
     const service = textIn(objectOf(row["service"]), "description") ?? "";
-    if (textIn(row, "cost_type") === "tax" || !/vertex|gemini|generative/i.test(service)) return [];
+    if (textIn(row, "cost_type") === "tax" || !/vertex|gemini|generative/i.test(service)) {
+      yield null;
+      continue;
+    }
     const day = dayOf(textIn(row, "usage_start_time") ?? "");
     if (day === null) throw badFile("a row has no usage_start_time");
     const rate = Number(textIn(row, "currency_conversion_rate") ?? "1");
@@ -85,19 +83,8 @@ export function gcpBill(text: string): readonly BillLine[] {
     const units = amount === null ? null : scaledUnits(String(amount), plainText(textIn(usage, "pricing_unit") ?? ""));
     const credits = objectsOf(row["credits"]).reduce((sum, credit) => sum + usd(textIn(credit, "amount")), 0);
     const line: BillLine = { ...place, usageClass: classNamed(sku), units, costNanoUsd: usd(textIn(row, "cost")) };
-    return credits === 0 ? [line] : [line, { ...line, usageClass: "credit", units: null, costNanoUsd: credits }];
-  });
-}
-
-function gcpRows(text: string) {
-  try {
-    const isArray = text.trimStart().startsWith("[");
-    const rows = isArray
-      ? parseExact(text)
-      : text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [parseExact(line)]));
-    return objectsOf(rows);
-  } catch {
-    throw badFile("it is neither a JSON array nor JSON lines");
+    yield line;
+    if (credits !== 0) yield { ...line, usageClass: "credit", units: null, costNanoUsd: credits };
   }
 }
 

@@ -1,4 +1,4 @@
-import { type BillLine, classNamed, countOf, dayOf, decimalToNano } from "../bill.ts";
+import { type BillLine, type BillRows, classNamed, countOf, dayOf, decimalToNano } from "../bill.ts";
 import { tierOf } from "./openai.ts";
 import { badFile, columnIn, csvRows, fieldIn, type TableRow } from "./tables.ts";
 
@@ -6,13 +6,11 @@ import { badFile, columnIn, csvRows, fieldIn, type TableRow } from "./tables.ts"
  * A table with a header: `day`, `model`, `class`, `units`, `cost` (USD), and optionally `requests` and `tier`. Other common names of these
  * columns are accepted. Without `class`, the cost is one of the whole model.
  */
-export function csvBill(text: string): readonly BillLine[] {
-  const lines: BillLine[] = [];
-  for (const row of csvRows(text)) {
-    if (lines.length === 0) for (const names of [columns.day, columns.cost]) columnIn(row, names);
+export function csvBill(text: string): BillRows {
+  return tableBill(text, [columns.day, columns.cost], (row) => {
     refuseCurrency(fieldIn(row, columns.currency));
     const usageClass = fieldIn(row, columns.class);
-    lines.push({
+    return {
       day: dayIn(row, columns.day),
       model: fieldIn(row, columns.model) ?? "",
       usageClass: usageClass === null ? "all" : classNamed(usageClass),
@@ -20,9 +18,22 @@ export function csvBill(text: string): readonly BillLine[] {
       costNanoUsd: amountIn(row, columns.cost),
       requests: countOf(fieldIn(row, columns.requests)),
       tier: tierOf(fieldIn(row, columns.tier)),
-    });
+    };
+  });
+}
+
+/** The lines of a table. null: a row that is not part of the bill. `needed`: columns, by their possible names. */
+export function* tableBill(
+  text: string,
+  needed: readonly (readonly string[])[],
+  lineOf: (row: TableRow) => BillLine | null,
+): BillRows {
+  let isFirst = true;
+  for (const row of csvRows(text)) {
+    if (isFirst && row !== null) for (const names of needed) columnIn(row, names);
+    isFirst &&= row === null;
+    yield row === null ? null : lineOf(row);
   }
-  return lines;
 }
 
 const columns = {
@@ -59,27 +70,28 @@ export function refuseCurrency(currency: string | null): void {
 
 /**
  * A FOCUS cost and usage table (1.0 to 1.4). The model is `x_Model`, else the resource or SKU; the class is `x_UsageClass`, else what the
- * SKU or the description names. Taxes are left out, because the ledger has none.
+ * SKU or the description names. Taxes are left out, because the ledger has none. In a table of Azure, meters name model and class, and
+ * rows of other services are left out.
  */
-export function focusBill(text: string): readonly BillLine[] {
-  const lines: BillLine[] = [];
-  for (const row of csvRows(text)) {
-    if (lines.length === 0) for (const names of [focus.day, focus.cost]) columnIn(row, names);
+export function focusBill(text: string): BillRows {
+  return tableBill(text, [focus.day, focus.cost], (row) => {
     const category = (fieldIn(row, ["chargecategory"]) ?? "usage").toLowerCase();
-    if (category === "tax") continue;
-    refuseCurrency(fieldIn(row, ["billingcurrency"]));
-    const named = fieldIn(row, focus.class) ?? "";
-    lines.push({
+    const isAzure = /microsoft/i.test(fieldIn(row, ["providername", "serviceprovidername"]) ?? "");
+    const service = fieldIn(row, ["x_skumetercategory", "servicename"]) ?? "";
+    if (category === "tax" || (isAzure && !/openai|foundry|cognitive|ai services/i.test(service))) return null;
+    if (fieldIn(row, ["x_billedcostinusd"]) === null) refuseCurrency(fieldIn(row, ["billingcurrency"]));
+    const meter = isAzure ? fieldIn(row, ["x_skumetername", "skumeter"]) : null;
+    const named = meter ?? fieldIn(row, focus.class) ?? "";
+    return {
       day: dayIn(row, focus.day),
-      model: fieldIn(row, focus.model) ?? "",
+      model: meter === null ? (fieldIn(row, focus.model) ?? "") : azureModel(meter),
       usageClass: category === "credit" ? "credit" : classNamed(named),
       units: category === "usage" ? scaledUnits(fieldIn(row, focus.units), fieldIn(row, focus.unit)) : null,
       costNanoUsd: amountIn(row, focus.cost),
       requests: null,
-      tier: tierOf(fieldIn(row, ["x_servicetier"])),
-    });
-  }
-  return lines;
+      tier: tierOf(fieldIn(row, ["x_servicetier"]) ?? /\b(?:batch|flex|priority)\b/i.exec(meter ?? "")?.[0] ?? null),
+    };
+  });
 }
 
 const focus = {
@@ -88,8 +100,22 @@ const focus = {
   class: ["x_usageclass", "skumeter", "chargedescription", "skuid"],
   units: ["consumedquantity", "pricingquantity"],
   unit: ["consumedunit", "pricingunit"],
-  cost: ["billedcost", "effectivecost"],
+  cost: ["x_billedcostinusd", "billedcost", "effectivecost"],
 } as const;
+
+/** `gpt 4.1 mini cached Inp glbl Tokens` is `gpt-4.1-mini`, and `5.4 inp Gl 1M Tokens` is `gpt-5.4`. */
+function azureModel(meter: string): string {
+  const words = meter.toLowerCase().split(/[\s-]+/);
+  const end = words.findIndex((word) => azureWords.has(word));
+  const name = words.slice(0, end === -1 ? words.length : end).join("-");
+  return /^\d/.test(name) ? `gpt-${name}` : name;
+}
+
+/** The first of these ends the model's name in a meter. */
+const azureWords: ReadonlySet<string> = new Set([
+  ...["inp", "input", "outp", "output", "opt", "cd", "cached", "batch", "flex", "priority", "tokens"],
+  ...["gl", "glbl", "global", "regnl", "regional", "dz", "dzone", "data"],
+]);
 
 /** Vendors count tokens by the thousand (`1K tokens`) or million (`1M Tokens`). */
 export function scaledUnits(text: string | null, unit: string | null): number | null {

@@ -1,6 +1,6 @@
 import type { BillingKind } from "@sluice/contract/words";
 import { invalidRequest } from "#core/index.ts";
-import type { BillLine } from "../bill.ts";
+import type { BillRows } from "../bill.ts";
 import { curBill, gcpBill } from "./clouds.ts";
 import { csvBill, focusBill } from "./csv.ts";
 
@@ -8,8 +8,8 @@ import { csvBill, focusBill } from "./csv.ts";
 const fileKinds = { csv: csvBill, focus: focusBill, cur: curBill, gcp: gcpBill } as const;
 export type FileKind = keyof typeof fileKinds;
 
-/** Parses a file. Throws invalid_request with the problem. */
-export function readBill(kind: BillingKind, text: string): readonly BillLine[] {
+/** Parses a file row by row. Throws invalid_request with the problem, at the row that has it. */
+export function readBill(kind: BillingKind, text: string): BillRows {
   const read = kind in fileKinds ? fileKinds[kind as FileKind] : null;
   if (read === null) throw invalidRequest("format", `Bills of kind ${kind} are read from the vendor, not from a file.`);
   return read(text);

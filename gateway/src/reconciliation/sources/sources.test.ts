@@ -1,11 +1,14 @@
 import { expect, test } from "bun:test";
 import type { BillClass } from "@sluice/contract/words";
 import fc from "fast-check";
-import { classNamed, decimalToNano, objectsOf, parseExact } from "../bill.ts";
+import { billClassOf, classNamed, decimalToNano, objectsOf, parseExact } from "../bill.ts";
+import { summed } from "../reconciliation.ts";
 import { anthropicCosts, anthropicPage, anthropicUsage } from "./anthropic.ts";
 import { openaiBill, openaiCosts, openaiPage, openaiUsage } from "./openai.ts";
 import { openrouterBill } from "./openrouter.ts";
-import { readBill } from "./read-bill.ts";
+import { readBill as readRows } from "./read-bill.ts";
+
+const readBill = (...file: Parameters<typeof readRows>) => [...readRows(...file)].filter((line) => line !== null);
 
 test.each([
   ["0.06", 0, 60_000_000],
@@ -182,6 +185,47 @@ test("reads FOCUS, without taxes", () => {
   ]);
 });
 
+test("reads Azure's FOCUS export: models and classes by meter, without other services, in USD", () => {
+  const columns = [
+    ...["BilledCost", "BillingAccountId", "BillingAccountName", "BillingAccountType", "BillingCurrency"],
+    ...["BillingPeriodEnd", "BillingPeriodStart", "ChargeCategory", "ChargeClass", "ChargeDescription"],
+    ...["ChargeFrequency", "ChargePeriodEnd", "ChargePeriodStart", "CommitmentDiscountId", "ConsumedQuantity"],
+    ...["ConsumedUnit", "ContractedCost", "ContractedUnitPrice", "EffectiveCost", "InvoiceIssuerName", "ListCost"],
+    ...["ListUnitPrice", "PricingCategory", "PricingQuantity", "PricingUnit", "ProviderName", "PublisherName"],
+    ...["RegionId", "RegionName", "ResourceId", "ResourceName", "ResourceType", "ServiceCategory", "ServiceName"],
+    ...["SkuId", "SkuMeter", "SkuPriceId", "SubAccountId", "SubAccountName", "SubAccountType", "Tags"],
+    ...["x_BilledCostInUsd", "x_PricingBlockSize", "x_PricingUnitDescription", "x_SkuMeterCategory", "x_SkuMeterName"],
+  ];
+  const row = (meter: string, tokens: number, usd: number, more: Readonly<Record<string, string>> = {}) => {
+    const values: Readonly<Record<string, string>> = {
+      ...{ ProviderName: "Microsoft", ResourceName: "our-foundry", ServiceName: "Foundry Models", SkuMeter: meter },
+      ...{ BillingCurrency: "EUR", BilledCost: String(usd / 2), x_BilledCostInUsd: String(usd) },
+      ...{ ChargeCategory: "Usage", ChargePeriodStart: "2026-11-27T00:00Z", ChargeDescription: "Azure usage" },
+      ...{ ConsumedQuantity: String(tokens), ConsumedUnit: "Units", PricingQuantity: String(tokens / 1_000) },
+      ...{ PricingUnit: "Units", x_PricingBlockSize: "1000", x_PricingUnitDescription: "1K", x_SkuMeterName: meter },
+      ...{ x_SkuMeterCategory: "Foundry Models", Tags: '"{""team"":""search, ads""}"' },
+      ...more,
+    };
+    return columns.map((column) => values[column] ?? "").join(",");
+  };
+  const rows = [
+    row("gpt 4.1 mini Inp glbl Tokens", 12_000, 0.0048),
+    row("gpt 4.1 mini cached Inp glbl Tokens", 3_000, 0.0003),
+    row("gpt 4.1 mini Outp glbl Tokens", 500, 0.0008),
+    row("5.4 cd inp Gl 1M Tokens", 2_000_000, 0.25, { x_PricingBlockSize: "1000000", x_PricingUnitDescription: "1M" }),
+    row("5.4 opt Batch DZ 1M Tokens", 1_000, 0.005),
+    row("D4s v5", 24, 4.6, { ServiceName: "Virtual Machines", x_SkuMeterCategory: "Virtual Machines" }),
+    row("gpt 4.1 Inp glbl Tokens", 0, 9, { ChargeCategory: "Tax" }),
+  ];
+  expect(gist("focus", [columns.join(","), ...rows].join("\r\n"))).toEqual([
+    ["2026-11-27", "gpt-4.1-mini", "input", 12_000, 4_800_000, null],
+    ["2026-11-27", "gpt-4.1-mini", "cache_read", 3_000, 300_000, null],
+    ["2026-11-27", "gpt-4.1-mini", "output", 500, 800_000, null],
+    ["2026-11-27", "gpt-5.4", "cache_read", 2_000_000, 250_000_000, null],
+    ["2026-11-27", "gpt-5.4", "output", 1_000, 5_000_000, "batch"],
+  ]);
+});
+
 test("reads AWS usage types as model, class and tier", () => {
   const header =
     "line_item_usage_start_date,line_item_line_item_type,line_item_product_code,line_item_usage_type,line_item_usage_amount,line_item_unblended_cost,line_item_currency_code";
@@ -231,7 +275,7 @@ test.each([
 });
 
 test("long texts in a file take no more time than short ones", () => {
-  const spaces = " ".repeat(1_000_000);
+  const spaces = " ".repeat(100_000);
   const row = {
     ...{ service: { description: "Vertex AI" }, usage_start_time: "2026-11-27", cost: "1" },
     ...{ sku: { description: `x${spaces}y` }, usage: { amount_in_pricing_units: "2", pricing_unit: `1${spaces}x` } },
@@ -240,10 +284,13 @@ test("long texts in a file take no more time than short ones", () => {
   const table = (unit: string, cost: string) =>
     `ChargePeriodStart,BilledCost,SkuId,PricingQuantity,PricingUnit\n2026-11-28,${cost},large/input,2,${unit}\n`;
   expect(readBill("focus", table(`1${spaces}x`, "1"))[0]?.units).toBe(2);
-  const type = "-input-token-count".repeat(50_000);
+  const type = "-input-token-count".repeat(10_000);
   const usage = `line_item_usage_start_date,line_item_usage_type,line_item_unblended_cost\n2026-11-28,${type}1,1\n`;
   expect(readBill("cur", usage)).toMatchObject([{ usageClass: "input" }]);
-  expect(() => readBill("csv", `day,cost\n2026-11-28,${"9".repeat(1_000_000)}\n`)).toThrow(/^Cannot read.{1,600}$/);
+  expect(() => readBill("csv", `day,cost\n2026-11-28,${"9".repeat(200_000)}\n`)).toThrow(/^Cannot read.{1,600}$/);
+  const longer = "x".repeat(300_000);
+  expect(() => readBill("csv", `day,cost\n2026-11-28,"${longer}"\n`)).toThrow("a field near line 2 has more than");
+  expect(() => readBill("gcp", JSON.stringify({ longer }))).toThrow("a row has more than");
 });
 
 test("refuses a page that has more pages without a name, because a part is not the bill", () => {
@@ -259,4 +306,33 @@ test("refuses a cost in another currency, because a part is not the bill", () =>
   expect(() => openaiCosts(objectsOf(openai))).toThrow("in eur. Only USD");
   const anthropic = parseExact('[{"starting_at":"2026-11-27T00:00:00Z","amount":"100","currency":"EUR"}]');
   expect(() => anthropicCosts(objectsOf(anthropic))).toThrow("in EUR. Only USD");
+});
+
+test("other work runs while the rows of a bill are added up", async () => {
+  const rows = Array.from({ length: 1_000 }, (_, n) => `2026-11-28,m,input,${n},0.5`);
+  const bill = readRows("csv", ["day,model,class,units,cost", ...rows].join("\n"));
+  let [now, turns, isOver] = [0, 0, false];
+  const turn = (): void => {
+    turns++;
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  // Every 32 rows take as long as one slice.
+  const [line, ...more] = await summed(bill, { monotonic: () => (now += 5) });
+  isOver = true;
+  expect([line?.units, line?.costNanoUsd, more]).toEqual([499_500, 500_000_000_000, []]);
+  expect(turns).toBeGreaterThanOrEqual(Math.floor(1_000 / 32) - 1);
+});
+
+test("rows that are no part of the bill are passed one by one", () => {
+  const rows = [...readRows("focus", "ChargePeriodStart,BilledCost,ChargeCategory\n\n2026-11-28T00:00:00Z,1,Tax\n")];
+  expect(rows).toEqual([null, null]);
+});
+
+test("the ledger's own name of a usage class is the class in which bills have it", () => {
+  for (const [name, usageClass] of Object.entries(billClassOf)) {
+    if (usageClass === null) continue;
+    const snake = name.replace(/[A-Z]|(?<=[a-z])\d/g, (mark) => `_${mark.toLowerCase()}`);
+    expect([snake, classNamed(snake)]).toEqual([snake, usageClass]);
+  }
 });

@@ -30,14 +30,16 @@ interface Measured {
 
 /**
  * Charges a day (UTC) of what vector stores contain, by the size that the vendor reports when it is read. `run` does nothing for a day that
- * is complete. A store is charged once a day, also after a crash or by two processes. A store that could not be read is read again by the
- * next run of the day.
+ * is complete. A store is charged once a day, also after a crash or by two processes. A store that could not be read or
+ * charged, because its account has no price or is disabled, is tried again every hour of the day.
  */
 export class StorageFees {
   readonly #options: StorageFeesOptions;
   readonly #fault: LastingFault;
   /** Monotonic. */
   #retryAtMs = Number.NEGATIVE_INFINITY;
+  /** Accounts that were charged completely, or were reported because they cannot be charged, on this day. */
+  #today = { day: "", charged: new Set<string>(), reported: new Set<string>() };
 
   constructor(options: StorageFeesOptions) {
     const { clock, observer } = options;
@@ -63,22 +65,35 @@ export class StorageFees {
     const now = clock.now();
     const day = new Date(now).toISOString().slice(0, 10);
     if ((await readMark()) === day || clock.monotonic() < this.#retryAtMs) return;
-    let isComplete = true;
+    if (this.#today.day !== day) this.#today = { day, charged: new Set(), reported: new Set() };
+    let [isComplete, hasFailed] = [true, false];
     for (const [providerId, stores] of await this.#storesByAccount(now)) {
       const provider = configSnapshot().providers.get(providerId);
       const price = provider === undefined ? null : objectPricesOf(provider).storageDay;
-      if (provider === undefined || !provider.enabled || price === null || price === 0) continue;
+      if (provider === undefined || price === 0 || this.#today.charged.has(providerId)) continue;
+      if (price === null || !provider.enabled) {
+        isComplete = false;
+        this.#reportUncharged(providerId, price === null ? "it has no price of stored data" : "it is disabled");
+        continue;
+      }
       const measured = await this.#measure(provider, stores, signal);
       if (signal.aborted) return;
-      isComplete = measured.length === stores.length && isComplete;
       await this.#charge(measured.filter(isStored), price, day, now);
+      if (measured.length === stores.length) this.#today.charged.add(providerId);
+      else [isComplete, hasFailed] = [false, true];
     }
-    if (!isComplete) {
-      this.#retryAtMs = clock.monotonic() + retryMs;
-      return;
-    }
-    this.#fault.succeeded();
-    await writeMark(day);
+    if (!hasFailed) this.#fault.succeeded();
+    if (isComplete) await writeMark(day);
+    else this.#retryAtMs = clock.monotonic() + retryMs;
+  }
+
+  /** Once a day for each account. */
+  #reportUncharged(provider: string, reason: string): void {
+    const { day, reported } = this.#today;
+    if (reported.has(provider)) return;
+    reported.add(provider);
+    const message = "storage of vector stores not charged; retrying until the end of the day";
+    this.#options.observer.log("warn", message, { provider, day, reason });
   }
 
   async #storesByAccount(now: number): Promise<ReadonlyMap<string, readonly UpstreamObject[]>> {
