@@ -93,7 +93,7 @@ export class SpendLimitCalls {
     const { userId, period, usd } = readNewLimit(await readJson(call.request));
     const member = await this.#member(call.workspace, userId);
     if (member === undefined) {
-      throw new Failure("not_found", "scope.user_id: this workspace has no such member.", {
+      throw new Failure("not_found", "scope.user_id: member not found in this workspace.", {
         param: "scope.user_id",
       });
     }

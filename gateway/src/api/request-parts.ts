@@ -42,7 +42,7 @@ export function idBehind(prefix: string, { path }: Pick<Exchange, "path">): stri
 /** An id in our format. Any other text fails as an id that does not exist. */
 export function requireId(id: string, prefix: string, code: FailureCode): string {
   if (new RegExp(`^${prefix}[0-9A-Za-z]{1,64}$`).test(id)) return id;
-  throw new Failure(code, `There is no such thing as "${id.slice(0, 64).replace(/[^\x21-\x7e]/g, "?")}".`, {
+  throw new Failure(code, `"${id.slice(0, 64).replace(/[^\x21-\x7e]/g, "?")}" not found.`, {
     param: "id",
   });
 }

@@ -182,8 +182,9 @@ export function invalidRequest(param: string, message: string): Failure {
   return new Failure("invalid_request", message, { param });
 }
 
-/** The item, or `not_found`. `what` names its kind: "There is no such user." */
+/** The item, or `not_found`. `what` names its kind: "User not found.", "Key not found in this workspace." */
 export function orNotFound<Item>(item: Item | null | undefined, what: string, param: string | null = what): Item {
   if (item !== null && item !== undefined) return item;
-  throw new Failure("not_found", `There is no such ${what}.`, { param });
+  const text = what.replace(/( in this workspace)?$/, " not found$1.");
+  throw new Failure("not_found", text.charAt(0).toUpperCase() + text.slice(1), { param });
 }

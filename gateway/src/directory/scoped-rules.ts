@@ -52,7 +52,7 @@ export async function unknownIds(
     const ids = new Set([...unchecked, ...rows.map(({ id }) => id)]);
     const missing = wanted.findIndex((id) => !ids.has(id));
     if (missing === -1) continue;
-    problems.push({ path: [member, missing], message: `there is no such ${singular(member)} here` });
+    problems.push({ path: [member, missing], message: `${singular(member)} not found` });
   }
   return problems;
 }

@@ -34,12 +34,12 @@ const problems: Problems = {
   SESSION_NOT_FRESH: ["confirm_sign_in", "Sign in again to do this."],
   UNAUTHORIZED: ["not_signed_in", "Sign in first."],
   CHALLENGE_NOT_FOUND: tooLong,
-  PASSKEY_NOT_FOUND: ["not_found", "There is no such passkey."],
+  PASSKEY_NOT_FOUND: ["not_found", "Passkey not found."],
   AUTHENTICATION_FAILED: noUse,
   UNABLE_TO_CREATE_SESSION: noUse,
   FAILED_TO_VERIFY_REGISTRATION: unverified,
-  YOU_ARE_NOT_ALLOWED_TO_REGISTER_THIS_PASSKEY: ["not_found", "There is no such passkey."],
-  PROVIDER_NOT_FOUND: ["not_found", "There is no such account of single sign-on.", "provider"],
+  YOU_ARE_NOT_ALLOWED_TO_REGISTER_THIS_PASSKEY: ["not_found", "Passkey not found."],
+  PROVIDER_NOT_FOUND: ["not_found", "Single sign-on account not found.", "provider"],
   VALIDATION_ERROR: ["invalid_request", "The body is not what this call takes."],
 };
 

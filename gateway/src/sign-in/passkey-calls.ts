@@ -67,7 +67,7 @@ export const passkeyCalls: readonly CallSpec[] = [
 ];
 
 /** Another user's passkey looks missing; the library answers with a bare 401. */
-const notTheirs = { "": ["not_found", "There is no such passkey."] } as const;
+const notTheirs = { "": ["not_found", "Passkey not found."] } as const;
 
 async function refuseTooMany(call: Call): Promise<void> {
   const { passkeys } = await call.dependencies.users.signInMethods(call.signedIn.user.id);

@@ -84,7 +84,7 @@ export class Users {
               provider_id: not("credential"),
             });
       if (deleted === 0) {
-        throw new Failure("not_found", `There is no such ${"passkey" in method ? "passkey" : "connection"}.`);
+        throw new Failure("not_found", `${"passkey" in method ? "Passkey" : "Connection"} not found.`);
       }
       const left = await readSignInMethods(transaction, userId);
       if (left.password || left.passkeys > 0 || left.oidc.some(this.#mayUse)) return;

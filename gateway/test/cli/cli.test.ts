@@ -47,7 +47,7 @@ test("creates, lists and revokes a key; its secret is shown once and stored nowh
   expect(await sluice(["key", "revoke", "key_none"], dataDir)).toEqual({
     status: 1,
     stdout: "",
-    stderr: "sluice: there is no such key; see `sluice key list`\n",
+    stderr: "sluice: key not found; see `sluice key list`\n",
   });
   expect((await sluice(["key", "create", "--name", "x", "--workspace", "nobody"], dataDir)).stderr).toBe(
     'sluice: there is no workspace "nobody"; see `sluice workspace list`\n',
@@ -68,7 +68,7 @@ test("rotates a key; the old secret is valid for the grace time", async () => {
   expect(Date.parse(turned.old_secret_until) - Date.now()).toBeWithin(86_400_000 - 60_000, 86_400_000 + 1);
   expect((await sluice(["key", "rotate", key.id, "--grace", "31d"], dataDir)).status).toBe(2);
   expect((await sluice(["key", "rotate", "key_none"], dataDir)).stderr).toBe(
-    "sluice: there is no such key; see `sluice key list`\n",
+    "sluice: key not found; see `sluice key list`\n",
   );
   expect((await sluice(["key", "revoke", key.id], dataDir)).status).toBe(0);
   expect((await sluice(["key", "rotate", key.id], dataDir)).stderr).toBe(

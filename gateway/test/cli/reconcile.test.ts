@@ -46,7 +46,7 @@ test("reconcile prints unexplained differences and exits with 1, or with 0 if th
     expect(JSON.parse(right.stdout).days).toMatchObject([{ day: "2026-01-15", differingNanoUsd: 0 }]);
 
     for (const [words, problem] of [
-      [["missing", packed], "There is no such provider"],
+      [["missing", packed], "Provider not found"],
       [["up", join(dataDir, "none.csv")], "cannot read"],
       [["up", file("bad.csv", "a,b\n1,2\n")], "no column day"],
       [["up", file("bad.gz", new Uint8Array([0x1f, 0x8b, 1, 2]))], "cannot unpack"],

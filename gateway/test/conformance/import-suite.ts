@@ -225,7 +225,10 @@ function objectTests(make: StoreFixtureFactory): void {
     expect(remaining).toEqual([
       { object: `key ${key?.id}`, reason: "it was changed since the import" },
       { object: "group search/batch", reason: "it has keys" },
-      { object: "workspace search", reason: "it has keys, members, groups, guardrails, assets or tasks that stay" },
+      {
+        object: "workspace search",
+        reason: "it has keys, members, groups, guardrails, budget policies, assets or tasks that stay",
+      },
       { object: "model a", reason: "other models fall back to it" },
       { object: "model b", reason: "other models fall back to it" },
       { object: "provider litellm-openai", reason: "models have deployments there" },
@@ -234,7 +237,29 @@ function objectTests(make: StoreFixtureFactory): void {
     expect((await controlStore.listKeys(null)).map(({ name }) => name)).toEqual(["plain"]);
     expect(await database.kysely.selectFrom("auth_users").select("id").execute()).toEqual([]);
     expect(controlStore.undoImport(id ?? "", by("anna"))).rejects.toThrow("was undone already");
-    expect(controlStore.undoImport("imp_none", by("anna"))).rejects.toThrow("There is no such import");
+    expect(controlStore.undoImport("imp_none", by("anna"))).rejects.toThrow("Import not found");
+  });
+
+  test("undo keeps the budget policies that were made since, and what they name", async () => {
+    await using fixture = await make();
+    const { controlStore } = fixture;
+    const { id } = await apply(fixture);
+    const [workspace] = (await controlStore.workspaces({ ids: null }, null, 10)).data;
+    const [key] = (await controlStore.listKeys(null)).filter(({ name }) => name === "plain");
+    const budget = { usd: 5, period: "month" } as const;
+    const own = await controlStore.createBudgetPolicy(workspace?.id ?? "", { name: "own", ...budget }, by("anna"));
+    const shared = await controlStore.createBudgetPolicy(
+      null,
+      { name: "shared", ...budget, match: { keys: [key?.id ?? ""] }, over: { fallback: "b" } },
+      by("anna"),
+    );
+    const { remaining } = await controlStore.undoImport(id ?? "", by("anna"));
+    expect(remaining).toContainEqual({ object: `key ${key?.id}`, reason: "a budget policy names it" });
+    expect(remaining).toContainEqual({ object: "model b", reason: "a budget policy names it" });
+    expect(remaining.map(({ object }) => object)).toContain("workspace search");
+    expect(await controlStore.budgetPolicies(workspace?.id ?? "")).toEqual([own]);
+    expect(await controlStore.budgetPolicies(null)).toEqual([shared]);
+    expect((await controlStore.model("b"))?.fallbacks).toEqual(["a"]);
   });
 
   test("an import can be repeated after it was undone", async () => {

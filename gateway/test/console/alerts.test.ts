@@ -122,9 +122,9 @@ test("refuses channels and objects of other workspaces in a rule", async () => {
   const key = await fixture.call("stranger", "keys.create", { params: { workspace: "other" }, body: { name: "ci" } });
   const condition = { kind: "budget", percent: [80], scope: "key", scope_id: key.body.key?.id ?? "key_x" };
   const refused = (message: string) => ({ body: { error: { param: "condition", message } } });
-  expect(await create("admin", acme, { condition })).toMatchObject(refused("This workspace has no such key."));
+  expect(await create("admin", acme, { condition })).toMatchObject(refused("Key not found in this workspace."));
   const unknown = await create("administrator", all, { condition: { ...condition, scope_id: "key_x" } });
-  expect(unknown).toMatchObject(refused("The installation has no such key."));
+  expect(unknown).toMatchObject(refused("Key not found."));
   const guardrail = async (who: Who, params: { readonly workspace: string }) => {
     const body = { name: "keys", check: { kind: "credentials" }, action: "block" };
     const made = await fixture.call(who, "guardrails.create", { params, body });
@@ -134,11 +134,9 @@ test("refuses channels and objects of other workspaces in a rule", async () => {
   const foreign = await guardrail("stranger", { workspace: "other" });
   const inherited = await guardrail("administrator", all);
   expect(await create("admin", acme, { condition: foreign })).toMatchObject(
-    refused("This workspace has no such guardrail."),
+    refused("Guardrail not found in this workspace."),
   );
-  expect(await create("administrator", all, { condition: foreign })).toMatchObject(
-    refused("The installation has no such guardrail."),
-  );
+  expect(await create("administrator", all, { condition: foreign })).toMatchObject(refused("Guardrail not found."));
   expect((await create("admin", acme, { condition: inherited })).status).toBe(201);
   const down = { kind: "provider_down", minutes: 5, min_attempts: 5 };
   expect((await create("admin", acme, { condition: down })).param).toBe("condition");

@@ -189,7 +189,7 @@ test.each([
   ["a plan that is applied", `--database ${source} --plan --apply`, salt, "not both"],
   ["an address without TLS", "--from http://localhost/config.yaml", salt, "only https addresses"],
   ["another kind of database", "--database redis://localhost", salt, "must be a postgres:// or mysql:// address"],
-  ["an unknown import", "--undo imp_1", salt, "no such import"],
+  ["an unknown import", "--undo imp_1", salt, "Import not found"],
 ])("refuses %s, and makes nothing", async (_what, words, variables, message) => {
   const dataDir = await installation("refused");
   const answer = await importing(dataDir, words, variables);

@@ -117,8 +117,8 @@ const keyRules: readonly {
     rule: "refuses a group of another workspace",
     key: { workspace: "acme", name: "x", group: "elsewhere" },
     refused: {
-      console: /^There is no such group in this workspace\.$/,
-      "command line": /^There is no such group in this workspace\.$/,
+      console: /^Group not found in this workspace\.$/,
+      "command line": /^Group not found in this workspace\.$/,
       file: /^workspaces\[0\]\.keys\[0\]\.group: there is no group "elsewhere" in this workspace$/,
     },
   },

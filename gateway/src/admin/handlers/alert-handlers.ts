@@ -239,10 +239,12 @@ async function checkGuardrail(
   const own = await controlStore.guardrails(workspace?.id ?? null);
   const inherited = workspace === null ? [] : await controlStore.inheritedGuardrails(workspace.id);
   if ([...own, ...inherited].some((guardrail) => guardrail.id === id)) return;
-  throw invalidRequest(
-    "condition",
-    `${workspace === null ? "The installation" : "This workspace"} has no such guardrail.`,
-  );
+  throw notFoundHere("guardrail", workspace);
+}
+
+function notFoundHere(what: string, workspace: Workspace | null): Failure {
+  const text = `${what.charAt(0).toUpperCase()}${what.slice(1)} not found`;
+  return invalidRequest("condition", workspace === null ? `${text}.` : `${text} in this workspace.`);
 }
 
 /** The objects and channels of a rule must belong to its workspace. Rules of the installation may watch objects of any workspace. */
@@ -266,8 +268,7 @@ async function checkRule(
   for (const [scope, id] of Object.entries(subjectsOf(condition))) {
     const owner = await owners[scope as keyof typeof owners](id);
     if (owner === undefined || (workspace !== null && owner !== workspace.id)) {
-      const place = workspace === null ? "The installation" : "This workspace";
-      throw invalidRequest("condition", `${place} has no such ${scope}.`);
+      throw notFoundHere(scope, workspace);
     }
   }
   await checkGuardrail(controlStore, workspace, condition);

@@ -49,7 +49,7 @@ export const listVideos = withKey(async (exchange, { workspace }) => {
   const { tasks, next } = await readPage(query, async (after, limit) => {
     const position = after === null ? null : await videos.findPosition(workspaceId, taskIdOf(after));
     if (after !== null && position === null)
-      throw new Failure("invalid_request", "There is no such video.", { param: "cursor" });
+      throw new Failure("invalid_request", "Video not found.", { param: "cursor" });
     return videos.page(filter, position, limit);
   });
   const data = tasks.map(videoObject);

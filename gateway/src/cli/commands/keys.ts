@@ -241,7 +241,7 @@ async function workspaceOf(store: ControlStore, slug: string | undefined): Promi
 async function findKey(store: ControlStore, kind: KeyKind, text: string): Promise<ConsoleKey> {
   const found = await store.resolveKey(text);
   // Does not repeat the argument, which may be a complete secret.
-  if (found === null) throw new CommandFailed("there is no such key; see `sluice key list`");
+  if (found === null) throw new CommandFailed("key not found; see `sluice key list`");
   if (kind.accepts(found)) return found;
   throw new CommandFailed(`${found.name} is an API key, not a service token; see \`sluice key\``);
 }

@@ -76,7 +76,7 @@ export const getGeminiBatch = withKey(async (exchange, { workspace }) => {
 
 /** POST /v1beta/batches/{id}:cancel. */
 export const cancelGeminiBatch = withKey(async (exchange, { workspace }) => {
-  if (!exchange.path.endsWith(":cancel")) throw new Failure("not_found", "There is no such action.");
+  if (!exchange.path.endsWith(":cancel")) throw new Failure("not_found", "Action not found.");
   await exchange.dependencies.batches.cancel(workspace.id, api, idOf(exchange));
   return {};
 });
