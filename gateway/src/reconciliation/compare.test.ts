@@ -112,3 +112,17 @@ test("does not offer the price of a tier as the model's price", () => {
   expect(priceOf(null)[1]).toEqual(["wrong_price", 5_000_000]);
   expect(priceOf("batch")[1]).toEqual(["wrong_price", null]);
 });
+
+test("cached input of calls without usage is not a call past the gateway", () => {
+  const blind = ours(1, { isEstimated: true });
+  const bill = [
+    theirs("input", 60, 60_000, { requests: 1 }),
+    theirs("cache_read", 40, 4_000),
+    theirs("output", 10, 100_000),
+  ];
+  expect(compared(bill, [blind])).toEqual([
+    ["input", [["estimated", -40, -40_000]], -40_000],
+    ["cache_read", [["estimated", 40, 4_000]], 4_000],
+    ["output", "matched", 0],
+  ]);
+});

@@ -231,7 +231,7 @@ function unitDifferences(
     rest -= units;
   };
   take("day_edge", sameSideOf(rest, (own?.arrivingUnits ?? 0) - (own?.leavingUnits ?? 0)));
-  const past = pastGateway(context.ours, context.theirs, own, rest, theirUnits);
+  const past = pastGateway(context.ours, context.theirs, rest, theirUnits);
   take("past_gateway", past);
   const [estimated, broken] = [context.ours?.estimatedCalls ?? 0, context.ours?.brokenCalls ?? 0];
   if (estimated + broken > 0) {
@@ -254,13 +254,12 @@ function sameSideOf(rest: number, possible: number): number {
 function pastGateway(
   ours: OurModel | undefined,
   theirs: TheirModel | undefined,
-  own: OurClass | null,
   rest: number,
   theirUnits: number,
 ): number {
   if (rest <= 0) return 0;
   const isCertain = ours === undefined || ours.estimatedCalls + ours.brokenCalls === 0;
-  if (isCertain || own === null) return rest;
+  if (isCertain) return rest;
   const requests = theirs?.requests ?? null;
   if (requests === null || requests === 0) return 0;
   const more = requests - ours.calls - ours.arrivingCalls + ours.leavingCalls;
