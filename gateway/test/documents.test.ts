@@ -131,7 +131,8 @@ test("each program in the documents compiles, including the guide's adapter and 
     }
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(compilerOptions));
     const tsc = join(root, "node_modules", ".bin", "tsc");
-    const compiler = Bun.spawn([tsc, "-p", folder], { cwd: folder, stdout: "pipe" });
+    // Checkers in parallel repeat each other's work.
+    const compiler = Bun.spawn([tsc, "-p", folder, "--checkers", "1"], { cwd: folder, stdout: "pipe" });
     // The gateway's own files are checked with stricter options elsewhere, so their errors are ignored here.
     const errors = (await compiler.stdout.text()).split("\n").filter((line) => /^(?:[\w-]+\.ts\(|error)/.test(line));
     expect(errors).toEqual([]);
