@@ -103,17 +103,23 @@ const addressByVendor: Readonly<Record<string, string>> = {
   nebius: "https://api.studio.nebius.ai/v1",
 };
 
+export interface VendorTarget {
+  readonly kind: string;
+  readonly address: string | null;
+  /** The provider type with the vendor's list prices. The gateways that we import from charge them at any address. */
+  readonly pricedAs: string;
+}
+
 /** The provider type of a vendor, and its address if the type has none. null: Sluice has no type for it. */
-export function kindOfVendor(
-  vendor: string,
-  address: string | null,
-): { readonly kind: string; readonly address: string | null } | null {
+export function kindOfVendor(vendor: string, address: string | null): VendorTarget | null {
   const kind = kindByVendor[vendor];
   // A server that only speaks OpenAI's protocol.
   if (kind === "openai" && address !== null && URL.parse(address)?.hostname !== "api.openai.com") {
-    return { kind: "openai-compatible", address };
+    return { kind: openAiCompatible, address, pricedAs: kind };
   }
-  if (kind !== undefined) return { kind, address };
+  if (kind !== undefined) return { kind, address, pricedAs: kind };
   const at = address ?? addressByVendor[vendor] ?? null;
-  return at === null ? null : { kind: "openai-compatible", address: at };
+  return at === null ? null : { kind: openAiCompatible, address: at, pricedAs: openAiCompatible };
 }
+
+const openAiCompatible = "openai-compatible";

@@ -38,7 +38,7 @@ test("plans customers as workspaces, their teams as groups, and models with and 
   const { status, stdout } = await importing(join(folder, "plan"), `--from ${file}`);
   expect(status).toBe(0);
   for (const line of [
-    "+ model openai/gpt-6.1-sol: bifrost-openai-compatible/gpt-6.1-sol, no price",
+    "+ model openai/gpt-6.1-sol: bifrost-openai-compatible/gpt-6.1-sol, own price",
     "+ model gpt-6.1-sol: bifrost-openai-compatible/gpt-6.1-sol",
     "+ model claude-opus-5: bifrost-anthropic/claude-opus-5, price of the price list",
     "+ workspace acme-corp: 100 USD/month, of which 12 spent",

@@ -157,6 +157,11 @@ test("reads config.yaml; names of variables stay until it is applied", async () 
   - model_name: sonnet
     litellm_params: { model: bedrock/converse/anthropic.claude-sonnet-5, aws_region_name: eu-central-1 }
     model_info: { input_cost_per_token: 0.000003, output_cost_per_token: 0.000015 }
+  - model_name: proxied
+    litellm_params: { model: openai/gpt-6.1-sol, api_key: os.environ/OPENAI_KEY_ONE, api_base: "https://proxy.example.com/v1" }
+  - model_name: eu
+    litellm_params: { model: azure/our-deployment, api_key: os.environ/AZURE_KEY, api_base: os.environ/AZURE_BASE }
+    model_info: { base_model: azure/gpt-6.1-sol }
   - model_name: all/*
     litellm_params: { model: openai/* }
 litellm_settings: { default_fallbacks: [sonnet], timezone: Mars/Olympus }
@@ -168,8 +173,11 @@ environment_variables: { AZURE_KEY: azure-canary-key }
   expect(planned.stdout).toContain(
     "+ model gpt-6.1-sol: litellm-openai/gpt-6.1-sol, litellm-azure-openai/sol-eu, price of the price list, then sonnet",
   );
+  // LiteLLM charges the vendor's list price at any address, and for an own deployment that of its base model.
+  expect(planned.stdout).toContain("+ model proxied: litellm-openai-compatible/gpt-6.1-sol, own price");
+  expect(planned.stdout).toMatch(/\+ model eu: litellm-azure-openai(-\d)?\/our-deployment, own price/);
   expect(planned.stdout).toContain("model all/*: a model's name cannot be a pattern");
-  expect(planned.stdout).toContain("timezone Mars/Olympus: there is no such time zone");
+  expect(planned.stdout).toContain("timezone Mars/Olympus: unknown time zone");
   const refused = await importing(dataDir, `--from ${file} --apply`, {});
   expect(refused).toMatchObject({ status: 1, stdout: "" });
   expect(refused.stderr).toContain(

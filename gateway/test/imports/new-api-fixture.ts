@@ -29,7 +29,7 @@ export function newApiRows(upstream: string) {
         ...{ id: 1, type: 1, name: "main", key: "sk-canary-one\nsk-canary-two", status: 1, priority: 5, weight: 3 },
         ...{
           base_url: upstream,
-          models: "gpt-6.1-sol,per-call",
+          models: "gpt-6.1-sol,per-call,gpt-6-luna",
           group: "default,vip",
           model_mapping: '{"gpt-6.1-sol":"sol"}',
         },

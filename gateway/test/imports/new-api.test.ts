@@ -36,6 +36,7 @@ test("plans models with prices from ratios, groups, and budgets from quotas", as
   for (const line of [
     "+ model gpt-6.1-sol: new-api-openai-compatible/sol, new-api-openai-compatible-2/sol, new-api-anthropic/gpt-6.1-sol, own price",
     "+ model per-call: new-api-openai-compatible/per-call, new-api-openai-compatible-2/per-call, own price",
+    "+ model gpt-6-luna: new-api-openai-compatible/gpt-6-luna, new-api-openai-compatible-2/gpt-6-luna, own price",
     "+ model nova: new-api-bedrock/nova",
     "+ model own: new-api-openai-compatible-3/own",
     "+ group new-api/vip\n",

@@ -2,7 +2,7 @@ import type { DeploymentConfig } from "@sluice/contract/config-file";
 import { modelNamePattern } from "@sluice/contract/words";
 import type { ImportedModel } from "#ports/index.ts";
 import { providerKind } from "#providers/index.ts";
-import { type Account, type Accounts, atAddress, kindOfVendor } from "../accounts.ts";
+import { type Account, type Accounts, atAddress, kindOfVendor, type VendorTarget } from "../accounts.ts";
 import type { ImportSources } from "../import-sources.ts";
 import { type Loose, numberIn, rowsIn, textIn, textsIn } from "../loose.ts";
 import type { Notes } from "../notes.ts";
@@ -15,10 +15,10 @@ export function modelsOfBifrost(
   notes: Notes,
   { listPrice }: ImportSources,
 ): readonly ImportedModel[] {
-  const models = new Map<string, { readonly kind: string; readonly deployments: DeploymentConfig[] }>();
-  const add = (name: string, kind: string, deployment: DeploymentConfig) => {
+  const models = new Map<string, { readonly target: VendorTarget; readonly deployments: DeploymentConfig[] }>();
+  const add = (name: string, target: VendorTarget, deployment: DeploymentConfig) => {
     if (!modelNamePattern.test(name)) return;
-    const model = models.get(name) ?? { kind, deployments: [] };
+    const model = models.get(name) ?? { target, deployments: [] };
     model.deployments.push(deployment);
     models.set(name, model);
   };
@@ -45,19 +45,20 @@ export function modelsOfBifrost(
       const id = accounts.idOf(accountOf(target.kind, target.address, key, provider));
       for (const model of modelsOfKey(key, every)) {
         const deployment = { provider: id, upstream_model: model, ...weightIn(key) };
-        add(`${provider.name}/${model}`, target.kind, deployment);
-        add(model, target.kind, deployment);
+        add(`${provider.name}/${model}`, target, deployment);
+        add(model, target, deployment);
       }
     }
   }
-  return [...models].map(([name, { kind, deployments }]) => {
+  return [...models].map(([name, { target, deployments }]) => {
     const unique = [...new Map(deployments.map((each) => [`${each.provider}/${each.upstream_model}`, each])).values()];
-    const price = listPrice(kind, unique[0]?.upstream_model ?? name);
+    const price = listPrice(target.pricedAs, unique[0]?.upstream_model ?? name);
     if (price === null) notes.add(`price of model ${name}`, "the price list does not have it");
     return {
       name,
       deployments: unique.slice(0, 100),
-      ...(price === null ? {} : { price, price_origin: "price_list" as const }),
+      ...(price === null ? {} : { price }),
+      ...(price === null || target.kind !== target.pricedAs ? {} : { price_origin: "price_list" as const }),
     };
   });
 }

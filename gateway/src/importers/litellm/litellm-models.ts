@@ -3,7 +3,7 @@ import { modelNamePattern } from "@sluice/contract/words";
 import type { ModelType } from "#core/index.ts";
 import type { ImportedModel } from "#ports/index.ts";
 import { providerKind } from "#providers/index.ts";
-import { type Account, type Accounts, atAddress, kindOfVendor } from "../accounts.ts";
+import { type Account, type Accounts, atAddress, kindOfVendor, type VendorTarget } from "../accounts.ts";
 import type { ImportSources } from "../import-sources.ts";
 import { isPresent, type Loose, numberIn, objectIn, rowsIn, textIn, textsIn } from "../loose.ts";
 import type { Notes } from "../notes.ts";
@@ -73,10 +73,11 @@ function modelOf(
   const [first] = found;
   if (first === undefined) return null;
   const unique = new Map(
-    found.map(({ kind: _kind, deployment }) => [`${deployment.provider}/${deployment.upstream_model}`, deployment]),
+    found.map(({ deployment }) => [`${deployment.provider}/${deployment.upstream_model}`, deployment]),
   );
+  const { listed: entry } = first;
   const own = found.map(priceOf).find((price) => price !== null) ?? null;
-  const listed = own === null ? sources.listPrice(first.kind, first.deployment.upstream_model) : null;
+  const listed = own === null ? sources.listPrice(entry.kind, entry.model) : null;
   const price = own ?? listed;
   if (price === null) notes.add(`price of ${label}`, "neither LiteLLM's configuration nor the price list has it");
   const outputMax = wholeIn(first.info, "max_output_tokens");
@@ -86,7 +87,7 @@ function modelOf(
     type: typeOf(first.info),
     deployments: [...unique.values()].slice(0, deploymentsMax),
     ...(price === null ? {} : { price }),
-    ...(listed === null ? {} : { price_origin: "price_list" as const }),
+    ...(listed === null || !entry.isOfDeployment ? {} : { price_origin: "price_list" as const }),
     ...(outputMax === null ? {} : { max_output_tokens: outputMax }),
     ...(window === null ? {} : { context_window: window }),
   };
@@ -94,7 +95,7 @@ function modelOf(
 
 const deploymentsMax = 100;
 
-function deploymentOf(label: string, { params, blocked }: LiteLlmDeployment, accounts: Accounts, notes: Notes) {
+function deploymentOf(label: string, { params, info, blocked }: LiteLlmDeployment, accounts: Accounts, notes: Notes) {
   const full = textIn(params, "model") ?? "";
   const { vendor, upstream } = vendorOf(full, textIn(params, "custom_llm_provider"));
   const address = referenceIn(params, "api_base") ?? referenceIn(params, "base_url");
@@ -116,7 +117,20 @@ function deploymentOf(label: string, { params, blocked }: LiteLlmDeployment, acc
     ...(weight === null ? {} : { weight: Math.min(1_000_000, Math.max(0, Math.round(weight * 100))) }),
     ...(blocked ? { enabled: false } : {}),
   };
-  return { kind, deployment };
+  return { deployment, listed: listedOf({ params, info }, target, upstream) };
+}
+
+/** The price list's model of a deployment: LiteLLM charges `base_model`, if one is set. */
+function listedOf(
+  { params, info }: Pick<LiteLlmDeployment, "params" | "info">,
+  target: VendorTarget,
+  upstream: string,
+) {
+  const base = textIn(info, "base_model") ?? textIn(params, "base_model");
+  if (base === null) return { kind: target.pricedAs, model: upstream, isOfDeployment: target.pricedAs === target.kind };
+  const { vendor, upstream: model } = vendorOf(base, null);
+  const kind = (vendor === null ? null : kindOfVendor(vendor, null))?.pricedAs ?? target.pricedAs;
+  return { kind, model, isOfDeployment: false };
 }
 
 /** `vendor/model`, or the name of a well-known model. */
@@ -255,7 +269,7 @@ function withFallbacks(
     fallbacks.delete(model.name);
     for (const name of fallbacks) {
       if (names.has(name)) continue;
-      notes.add(`fallback ${name} of model ${model.name}`, "there is no such model");
+      notes.add(`fallback ${name} of model ${model.name}`, "this model was not imported");
       fallbacks.delete(name);
     }
     return fallbacks.size === 0 ? model : { ...model, fallbacks: [...fallbacks].slice(0, fallbacksMax) };

@@ -70,7 +70,7 @@ function timeZoneOf(litellm: Loose, notes: Notes): string | null {
   if (at !== null && !/^0?0:00/.test(at)) notes.add("budget_reset_time", "days of budgets begin at midnight");
   if (name === null || name === "UTC") return null;
   if (isTimeZone(name)) return name;
-  notes.add(`timezone ${name}`, "there is no such time zone; days of budgets begin at midnight UTC");
+  notes.add(`timezone ${name}`, "unknown time zone; days of budgets begin at midnight UTC");
   return null;
 }
 

@@ -12,6 +12,8 @@ import type { NewApiInput } from "./new-api-input.ts";
 interface Offer {
   readonly model: string;
   readonly kind: string;
+  /** The provider type with the list prices. new-api has a ratio for a model's name, at any address. */
+  readonly pricedAs: string;
   readonly groups: readonly string[];
   readonly priority: number;
   readonly deployment: DeploymentConfig;
@@ -28,7 +30,7 @@ export function modelsOfChannels(input: NewApiInput, accounts: Accounts, notes: 
       notes.add(`model ${name}`, "a model's name cannot be a pattern");
       return [];
     }
-    const price = prices(name, first.kind, first.deployment.upstream_model ?? name);
+    const price = prices(first);
     if (price === null) notes.add(`price of model ${name}`, "neither the ratios nor the price list have it");
     return [{ name, deployments: ranked(all), ...(price ?? {}) }];
   });
@@ -71,6 +73,7 @@ function offersOf(channel: Loose, accounts: Accounts, notes: Notes): readonly Of
         ...{
           model,
           kind: account.kind,
+          pricedAs: channelTypes[numberIn(channel, "type") ?? 0]?.kind ?? "openai",
           groups: namesIn(channel, "group"),
           priority: numberIn(channel, "priority") ?? 0,
         },
@@ -179,12 +182,15 @@ function pricesIn({ tables, listPrice }: NewApiInput, notes: Notes) {
   for (const [group, ratio] of Object.entries(option("GroupRatio"))) {
     if (ratio !== 1) notes.add(`GroupRatio ${group}`, "all groups have the same prices");
   }
-  return (model: string, kind: string, upstream: string): Pick<ImportedModel, "price" | "price_origin"> | null => {
+  return ({ model, kind, pricedAs, deployment }: Offer): Pick<ImportedModel, "price" | "price_origin"> | null => {
     const call = numberIn(calls, model);
     if (call !== null) return { price: { request: rounded(call * 1_000) } };
-    const listed = listPrice(kind, upstream);
+    const listed = listPrice(pricedAs, deployment.upstream_model ?? model) ?? listPrice(pricedAs, model);
     const ratio = numberIn(ratios, model);
-    if (ratio === null) return listed === null ? null : { price: listed, price_origin: "price_list" };
+    if (ratio === null) {
+      if (listed === null) return null;
+      return { price: listed, ...(pricedAs === kind ? { price_origin: "price_list" } : {}) };
+    }
     const input = ratio * usdOfRatio;
     const output = numberIn(completions, model);
     const read = numberIn(reads, model);
