@@ -29,12 +29,12 @@ export async function answerArrival(arrival: Arrival): Promise<Answer> {
   // Read it now: after an early close the connection no longer has it.
   const address = arrival.address();
   const seen: Seen = { key: null, model: null, failure: null, attempts: noAttempts(), principal: null };
-  const ended = new RequestEnding(dependencies, { requestId, startedMs, address, seen, path, route, method });
+  const ended: EndedRequest = { requestId, startedMs, address, seen, path, route, method };
   let answer: Answer | null = null;
   let hasStreamEnded = false;
   const streamEnd = (): void => {
     hasStreamEnded = true;
-    if (answer !== null && isStream(answer)) ended.report(answer.status);
+    if (answer !== null && isStream(answer)) reportEnd(dependencies, ended, answer.status);
   };
   const exchange: Exchange = { ...arrival, requestId, seen, streamEnd };
   let endpoint: Endpoint | null = null;
@@ -57,9 +57,9 @@ export async function answerArrival(arrival: Arrival): Promise<Answer> {
   if (seen.capture !== undefined) answer = await seen.capture(answer);
   const { status } = answer;
   if (isStream(answer)) {
-    if (hasStreamEnded) ended.report(status);
-  } else if (endpoint === admin || request.whenAnswered === undefined) ended.report(status);
-  else request.whenAnswered((failure) => ended.left(status, failure));
+    if (hasStreamEnded) reportEnd(dependencies, ended, status);
+  } else if (endpoint === admin || request.whenAnswered === undefined) reportEnd(dependencies, ended, status);
+  else request.whenAnswered((failure) => reportLeft(dependencies, ended, status, failure));
   return answer;
 }
 
@@ -119,53 +119,47 @@ function methodsOf({ methods }: Route): string {
   return Object.keys(methods).join(", ");
 }
 
-interface EndedRequest extends Pick<Exchange, "requestId" | "startedMs" | "path" | "seen"> {
+export interface EndedRequest extends Pick<Exchange, "requestId" | "startedMs" | "path" | "seen"> {
   readonly method: string;
   readonly address: string;
   readonly route: Route | null;
 }
 
 /** Reports how a request ended, for the access log and metrics. */
-export class RequestEnding {
-  readonly #dependencies: ApiDependencies;
-  readonly #request: EndedRequest;
+export function reportEnd({ observer, clock }: ApiDependencies, request: EndedRequest, status: number): void {
+  const { requestId, method, startedMs, address, route, path, seen } = request;
+  const { attempts, failure } = seen;
+  const isNowhere = route === null && status === 404;
+  const error = failure?.code ?? (status < 400 ? (attempts.last?.errorCode ?? null) : null);
+  observer.requestEnd({
+    requestId,
+    method,
+    route: route?.name ?? adminRoute(path),
+    path: isNowhere ? path : null,
+    status,
+    outcome: outcomeOf(status, error),
+    totalMs: clock.monotonic() - startedMs,
+    address,
+    key: seen.key,
+    model: seen.model,
+    error,
+    // The message of an unknown path would repeat the whole path.
+    message: isNowhere ? null : (attempts.fault?.message ?? failure?.message ?? null),
+    attempts,
+    principal: seen.principal,
+  });
+}
 
-  constructor(dependencies: ApiDependencies, request: EndedRequest) {
-    this.#dependencies = dependencies;
-    this.#request = request;
-  }
-
-  report(status: number): void {
-    const { observer, clock } = this.#dependencies;
-    const { requestId, method, startedMs, address, route, path, seen } = this.#request;
-    const { attempts, failure } = seen;
-    const isNowhere = route === null && status === 404;
-    const error = failure?.code ?? (status < 400 ? (attempts.last?.errorCode ?? null) : null);
-    observer.requestEnd({
-      requestId,
-      method,
-      route: route?.name ?? adminRoute(path),
-      path: isNowhere ? path : null,
-      status,
-      outcome: outcomeOf(status, error),
-      totalMs: clock.monotonic() - startedMs,
-      address,
-      key: seen.key,
-      model: seen.model,
-      error,
-      // The message of an unknown path would repeat the whole path.
-      message: isNowhere ? null : (attempts.fault?.message ?? failure?.message ?? null),
-      attempts,
-      principal: seen.principal,
-    });
-  }
-
-  /** The whole answer was sent (null), or it did not reach its caller. */
-  left(status: number, failure: Failure | null): void {
-    if (failure !== null) logUnexpected(this.#dependencies, failure, this.#request.requestId);
-    this.#request.seen.failure ??= failure;
-    this.report(status);
-  }
+/** The whole answer was sent (null), or it did not reach its caller. */
+export function reportLeft(
+  dependencies: ApiDependencies,
+  request: EndedRequest,
+  status: number,
+  failure: Failure | null,
+): void {
+  if (failure !== null) logUnexpected(dependencies, failure, request.requestId);
+  request.seen.failure ??= failure;
+  reportEnd(dependencies, request, status);
 }
 
 export function noAttempts(): AttemptSums {

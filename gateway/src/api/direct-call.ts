@@ -2,8 +2,8 @@ import { asFailure, type Failure, type HeldMemory, type Principal } from "#core/
 import { type CallerRequest, type Reply, ServerAnswer } from "#http-server/index.ts";
 import { callableModels } from "#identity/index.ts";
 import { type EndpointProtocol, endpointProtocols, requireVendorVersion } from "#protocols/index.ts";
-import type { Call, CallListener, CallResult } from "#relay/index.ts";
-import { isPlainHost, logUnexpected, noAttempts, RequestEnding } from "./answer-arrival.ts";
+import type { Call, CallListener, CallResult, ForwardedHeaders } from "#relay/index.ts";
+import { type EndedRequest, isPlainHost, logUnexpected, noAttempts, reportEnd, reportLeft } from "./answer-arrival.ts";
 import { encodingOf, isJsonType } from "./body.ts";
 import type { ApiDependencies, Seen } from "./dependencies.ts";
 import { callOf } from "./model-call.ts";
@@ -18,6 +18,7 @@ interface DirectHead {
   readonly path: string;
   /** Passed to upstreams of the same dialect. */
   readonly query: string;
+  readonly forwarded: ForwardedHeaders;
 }
 
 const direct: ReadonlyMap<string, EndpointProtocol> = new Map([
@@ -50,7 +51,7 @@ function readHead({ method, target, headers }: CallerRequest): DirectHead | null
   } catch {
     return null;
   }
-  return { protocol, route: routeOf(path, method), path, query };
+  return { protocol, route: routeOf(path, method), path, query, forwarded: { provider: null, headers: {} } };
 }
 
 /**
@@ -69,9 +70,12 @@ export function answerDirect(
   if (head === null || body === null || body.length > directBodyBytesMax) return false;
   if (dependencies.tracing !== undefined || dependencies.draining()) return false;
   const startedMs = dependencies.clock.monotonic();
+  const address = addressOf(request);
+  let place: HeldMemory | null = null;
   let direct: DirectCall;
+  let call: Call;
   try {
-    const principal = dependencies.authenticator.authenticate(request.headers, () => addressOf(request));
+    const principal = dependencies.authenticator.authenticate(request.headers, () => address);
     if (principal instanceof Promise) {
       // The general path authenticates again and reports the error.
       principal.catch(() => {});
@@ -81,101 +85,111 @@ export function answerDirect(
     const facts = head.protocol.wire.readRequest(body, null);
     const models = callableModels(dependencies.configSnapshot(), principal, facts.model);
     if (models.length === 0) return false;
-    const place = dependencies.memory.open(principal, "request");
+    place = dependencies.memory.open(principal, "request");
     // The upstream gets a copy with another model name.
     place.hold(body.length * 2);
-    direct = new DirectCall(dependencies, { request, reply, head, place, startedMs, address: addressOf(request) });
-    direct.prepare(principal, facts, body, models);
+    direct = new DirectCall(dependencies, request, reply, { head, place, startedMs, address });
+    call = direct.prepare(principal, facts, body, models);
   } catch {
     // The general path reports the error in the caller's dialect.
+    place?.release();
     return false;
   }
   request.arrived();
-  direct.start();
+  dependencies.relay.start(call, direct);
   return true;
 }
 
 interface DirectParts {
-  readonly request: CallerRequest;
-  readonly reply: Reply;
   readonly head: DirectHead;
-  /** Memory held for the body. */
   readonly place: HeldMemory;
   readonly startedMs: number;
   readonly address: string;
 }
 
 /** A call in the relay; answers its caller and reports the end. */
-class DirectCall implements CallListener {
+class DirectCall implements CallListener, EndedRequest {
+  readonly request: CallerRequest;
+  readonly requestId: string;
+  readonly startedMs: number;
+  readonly address: string;
+  readonly seen: Seen = { key: null, model: null, failure: null, attempts: noAttempts(), principal: null };
   readonly #dependencies: ApiDependencies;
-  readonly #parts: DirectParts;
-  readonly #requestId: string;
-  readonly #seen: Seen = { key: null, model: null, failure: null, attempts: noAttempts(), principal: null };
-  readonly #ending: RequestEnding;
-  /** null once it was started: the relay frees its body. */
-  #call: Call | null = null;
+  readonly #head: DirectHead;
+  readonly #reply: Reply;
+  /** Memory held for the body. */
+  readonly #place: HeldMemory;
   #status = 0;
 
-  constructor(dependencies: ApiDependencies, parts: DirectParts) {
-    const { request, head, startedMs, address } = parts;
+  constructor(
+    dependencies: ApiDependencies,
+    request: CallerRequest,
+    reply: Reply,
+    { head, place, startedMs, address }: DirectParts,
+  ) {
     this.#dependencies = dependencies;
-    this.#parts = parts;
-    this.#requestId = dependencies.ids.next("req_");
-    const { path, route } = head;
-    const common = { requestId: this.#requestId, startedMs, address, path, route };
-    this.#ending = new RequestEnding(dependencies, { ...common, seen: this.#seen, method: request.method });
+    this.request = request;
+    this.#reply = reply;
+    this.#head = head;
+    this.#place = place;
+    this.startedMs = startedMs;
+    this.address = address;
+    this.requestId = dependencies.ids.next("req_");
+  }
+
+  get method(): string {
+    return this.request.method;
+  }
+
+  get path(): string {
+    return this.#head.path;
+  }
+
+  get route(): DirectHead["route"] {
+    return this.#head.route;
   }
 
   /** Throws Failure. */
-  prepare(principal: Principal, facts: Call["facts"], body: Uint8Array, models: Call["models"]): void {
-    const { request, head, startedMs, place } = this.#parts;
-    const { protocol, query } = head;
-    const read = { protocol, principal, facts, body, marks: null, bodyWaitMs: 0, query };
-    const exchange = { request, requestId: this.#requestId, startedMs, seen: this.#seen };
-    try {
-      this.#call = callOf(exchange, read, models, () => this.#ending.report(this.#status));
-    } catch (thrown) {
-      place.release();
-      throw thrown;
-    }
-    this.#seen.key = principal.key.prefix;
-    this.#seen.principal = principal;
-    this.#seen.model = facts.model;
-    request.heldFor(principal);
-  }
-
-  start(): void {
-    const call = this.#call;
-    this.#call = null;
-    if (call !== null) this.#dependencies.relay.start(call, this);
+  prepare(principal: Principal, facts: Call["facts"], body: Uint8Array, models: Call["models"]): Call {
+    const { protocol, query, forwarded } = this.#head;
+    const read = { protocol, principal, facts, body, marks: null, bodyWaitMs: 0, query, forwarded };
+    const call = callOf(this, read, models, () => reportEnd(this.#dependencies, this, this.#status));
+    this.seen.key = principal.key.prefix;
+    this.seen.principal = principal;
+    this.seen.model = facts.model;
+    this.request.heldFor(principal);
+    return call;
   }
 
   answered(result: CallResult): void {
-    const { request, reply, place } = this.#parts;
-    place.release();
+    this.#place.release();
     if ("failure" in result) this.#refuse(result.failure, result.headers);
     else {
       const { status, headers, body } = result;
       this.#status = status;
       const isStream = !(body instanceof Uint8Array);
-      if (!isStream) request.whenAnswered((failure) => this.#ending.left(status, failure));
-      reply.send(new ServerAnswer(status, headers, !isStream && body.length === 0 ? null : body));
+      if (!isStream) this.#reportWhenAnswered();
+      this.#reply.send(new ServerAnswer(status, headers, !isStream && body.length === 0 ? null : body));
     }
   }
 
   /** Called on an internal error. */
   failed(thrown: unknown): void {
-    this.#parts.place.release();
+    this.#place.release();
     const failure = asFailure(thrown);
-    logUnexpected(this.#dependencies, failure, this.#requestId);
+    logUnexpected(this.#dependencies, failure, this.requestId);
     this.#refuse(failure, {});
   }
 
   #refuse(failure: Failure, headers: Record<string, string>): void {
-    const { request, reply, head } = this.#parts;
-    this.#seen.failure = failure;
-    const response = renderFailure(failure, this.#requestId, headers, head.protocol.dialect);
-    request.whenAnswered((lost) => this.#ending.left(response.status, lost));
-    reply.send(response);
+    this.seen.failure = failure;
+    const response = renderFailure(failure, this.requestId, headers, this.#head.protocol.dialect);
+    this.#status = response.status;
+    this.#reportWhenAnswered();
+    this.#reply.send(response);
+  }
+
+  #reportWhenAnswered(): void {
+    this.request.whenAnswered((lost) => reportLeft(this.#dependencies, this, this.#status, lost));
   }
 }

@@ -11,7 +11,8 @@ import { namedSession } from "./session.ts";
 import { readTags } from "./tags.ts";
 
 /** A call with its body read. */
-export interface ReadCall extends Pick<Call, "protocol" | "principal" | "facts" | "marks" | "bodyWaitMs" | "query"> {
+export interface ReadCall
+  extends Pick<Call, "protocol" | "principal" | "facts" | "marks" | "bodyWaitMs" | "query" | "forwarded"> {
   readonly body: NonNullable<Call["body"]>;
   /** The body as the caller sent it. */
   readonly sent: NonNullable<Call["body"]>;
@@ -58,6 +59,7 @@ export function callOf(
     body: read.body,
     marks: read.marks,
     headers: request.headers,
+    forwarded: read.forwarded,
     query: read.query,
     models,
     mayCall: grantOf(read.principal),

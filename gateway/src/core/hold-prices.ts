@@ -50,6 +50,20 @@ export function costAtMost(prices: HoldPrices, { input, output = 0, counted }: H
   if (counted !== undefined) {
     for (const name of countedClasses) pico += termOf(prices.counted[name], counted[name] ?? 0);
   }
+  return toNano(pico);
+}
+
+/** The same for input alone. */
+export function inputCostAtMost(prices: HoldPrices, text: number, image: number, audio: number): NanoUsd {
+  return toNano(termOf(prices.text, text) + termOf(prices.image, image) + termOf(prices.audio, audio));
+}
+
+/** The same for output alone. */
+export function outputCostAtMost(prices: HoldPrices, output: number): NanoUsd {
+  return toNano(termOf(prices.output, output));
+}
+
+function toNano(pico: number): NanoUsd {
   return Math.min(Math.ceil(pico / picoPerNano), Number.MAX_SAFE_INTEGER);
 }
 

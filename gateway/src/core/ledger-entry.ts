@@ -5,7 +5,7 @@ import type { NanoUsd } from "./money.ts";
 import type { SessionSource } from "./session.ts";
 import type { Settled } from "./settle.ts";
 import type { AttemptObject } from "./upstream-object.ts";
-import type { Usage, UsageSource } from "./usage.ts";
+import { noUsage, type Usage, type UsageSource } from "./usage.ts";
 
 /**
  * `pending`: a background response that the upstream still produces. Such entries exist in journals only. Each becomes a task, which
@@ -46,7 +46,7 @@ export interface Intent {
   /** Estimated input tokens, for pricing a recovered attempt. */
   readonly inputEstimate: number;
   /** Estimated units that are not tokens. In journals only. */
-  readonly counted?: CountedUse;
+  readonly counted?: CountedUse | undefined;
   readonly reservedNanoUsd: NanoUsd;
   readonly userAgent: string;
   readonly tags: Readonly<Record<string, string>>;
@@ -123,9 +123,12 @@ export function refusedModel(found: string | undefined, requested: string): stri
   return found ?? (requested === unreadModel || requested === passedModel ? requested : unknownModel);
 }
 
-/** Copies each member, because spreading two objects per call is slower than choosing a deployment. */
-export function joinEntry(intent: Intent, settlement: Settlement): LedgerEntry {
-  const entry: { -readonly [Member in keyof LedgerEntry]: LedgerEntry[Member] } = {
+export type OpenIntent = { -readonly [Member in keyof Intent]: Intent[Member] };
+export type OpenEntry = { -readonly [Member in keyof LedgerEntry]: LedgerEntry[Member] };
+
+/** The entry of an attempt that has not ended. Copies each member, because a spread is slower than choosing a deployment. */
+export function entryOf(intent: Intent): OpenEntry {
+  const entry: OpenEntry = {
     attemptId: intent.attemptId,
     requestId: intent.requestId,
     at: intent.at,
@@ -143,26 +146,26 @@ export function joinEntry(intent: Intent, settlement: Settlement): LedgerEntry {
     upstreamDialect: intent.upstreamDialect,
     stream: intent.stream,
     retryIndex: intent.retryIndex,
-    priceVersion: settlement.priceVersion,
+    priceVersion: intent.priceVersion,
     inputEstimate: intent.inputEstimate,
     reservedNanoUsd: intent.reservedNanoUsd,
     userAgent: intent.userAgent,
     tags: intent.tags,
-    endedAt: settlement.endedAt,
-    outcome: settlement.outcome,
-    httpStatus: settlement.httpStatus,
-    upstreamStatus: settlement.upstreamStatus,
-    errorCode: settlement.errorCode,
-    usage: settlement.usage,
-    usageSource: settlement.usageSource,
-    rawUsage: settlement.rawUsage,
-    costNanoUsd: settlement.costNanoUsd,
-    totalMs: settlement.totalMs,
-    firstByteMs: settlement.firstByteMs,
-    firstTokenMs: settlement.firstTokenMs,
-    upstreamMs: settlement.upstreamMs,
-    overheadMs: settlement.overheadMs,
-    upstreamId: settlement.upstreamId,
+    endedAt: intent.at,
+    outcome: "interrupted",
+    httpStatus: 0,
+    upstreamStatus: null,
+    errorCode: null,
+    usage: noUsage,
+    usageSource: "none",
+    rawUsage: null,
+    costNanoUsd: 0,
+    totalMs: 0,
+    firstByteMs: null,
+    firstTokenMs: null,
+    upstreamMs: null,
+    overheadMs: null,
+    upstreamId: null,
   };
   if (intent.personId !== undefined) entry.personId = intent.personId;
   if (intent.actorId !== undefined) entry.actorId = intent.actorId;
@@ -179,6 +182,27 @@ export function joinEntry(intent: Intent, settlement: Settlement): LedgerEntry {
     entry.adjustment = intent.adjustment;
     entry.adjusts = intent.adjusts;
   }
+  return entry;
+}
+
+export function joinEntry(intent: Intent, settlement: Settlement): LedgerEntry {
+  const entry = entryOf(intent);
+  entry.priceVersion = settlement.priceVersion;
+  entry.endedAt = settlement.endedAt;
+  entry.outcome = settlement.outcome;
+  entry.httpStatus = settlement.httpStatus;
+  entry.upstreamStatus = settlement.upstreamStatus;
+  entry.errorCode = settlement.errorCode;
+  entry.usage = settlement.usage;
+  entry.usageSource = settlement.usageSource;
+  entry.rawUsage = settlement.rawUsage;
+  entry.costNanoUsd = settlement.costNanoUsd;
+  entry.totalMs = settlement.totalMs;
+  entry.firstByteMs = settlement.firstByteMs;
+  entry.firstTokenMs = settlement.firstTokenMs;
+  entry.upstreamMs = settlement.upstreamMs;
+  entry.overheadMs = settlement.overheadMs;
+  entry.upstreamId = settlement.upstreamId;
   if (settlement.warnings !== undefined) entry.warnings = settlement.warnings;
   if (settlement.objects !== undefined) entry.objects = settlement.objects;
   copyCharge(settlement, entry);

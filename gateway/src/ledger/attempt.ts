@@ -3,8 +3,8 @@ import {
   bounds,
   type Checkpoint,
   copyCharge,
+  entryOf,
   type Intent,
-  joinEntry,
   type LedgerEntry,
   noUsage,
   type Outcome,
@@ -114,35 +114,32 @@ export class Attempt {
       });
       return this.#entry;
     }
-    const usage = wholeUsage(end.usage);
-    const charged = this.#charged(end, usage);
-    const settlement: { -readonly [Member in keyof Settlement]: Settlement[Member] } = {
-      attemptId: this.#intent.attemptId,
-      endedAt: clock.now(),
-      outcome: end.outcome,
-      httpStatus: end.httpStatus,
-      upstreamStatus: end.upstreamStatus,
-      errorCode: end.errorCode,
-      usage,
-      usageSource: sourceOf(end),
-      rawUsage: rawUsageWithin(end.rawUsage),
-      costNanoUsd: charged.costNanoUsd,
-      priceVersion: charged.priceVersion,
-      totalMs: wholeMicros(nowMs - this.begunMs),
-      firstByteMs: durationOrNull(end.firstByteMs),
-      firstTokenMs: durationOrNull(end.firstTokenMs),
-      upstreamMs: durationOrNull(end.upstreamMs),
-      overheadMs: durationOrNull(end.overheadMs),
-      upstreamId: end.upstreamId,
-    };
-    copyCharge(charged, settlement);
-    if (end.warnings != null) settlement.warnings = end.warnings;
-    if (end.objects !== undefined) settlement.objects = end.objects;
-    this.#entry = joinEntry(this.#intent, settlement);
-    journal.settle(settlement);
-    if (end.outcome === "pending") observer.attemptPending?.(this.#entry);
-    else observer.attemptEnd(this.#entry, end.fault);
-    return this.#entry;
+    const entry = entryOf(this.#intent);
+    this.#entry = entry;
+    entry.usage = wholeUsage(end.usage);
+    const charged = this.#charged(end, entry.usage);
+    entry.endedAt = clock.now();
+    entry.outcome = end.outcome;
+    entry.httpStatus = end.httpStatus;
+    entry.upstreamStatus = end.upstreamStatus;
+    entry.errorCode = end.errorCode;
+    entry.usageSource = sourceOf(end);
+    entry.rawUsage = rawUsageWithin(end.rawUsage);
+    entry.costNanoUsd = charged.costNanoUsd;
+    entry.priceVersion = charged.priceVersion;
+    entry.totalMs = wholeMicros(nowMs - this.begunMs);
+    entry.firstByteMs = durationOrNull(end.firstByteMs);
+    entry.firstTokenMs = durationOrNull(end.firstTokenMs);
+    entry.upstreamMs = durationOrNull(end.upstreamMs);
+    entry.overheadMs = durationOrNull(end.overheadMs);
+    entry.upstreamId = end.upstreamId;
+    copyCharge(charged, entry);
+    if (end.warnings != null) entry.warnings = end.warnings;
+    if (end.objects !== undefined) entry.objects = end.objects;
+    journal.settle(entry);
+    if (end.outcome === "pending") observer.attemptPending?.(entry);
+    else observer.attemptEnd(entry, end.fault);
+    return entry;
   }
 
   /** A pending attempt has no cost yet. */

@@ -1,4 +1,4 @@
-import { BoundedMap, type FailureCode, type Intent, joinEntry, type LedgerEntry, noUsage } from "#core/index.ts";
+import { BoundedMap, type FailureCode, joinEntry, type LedgerEntry, noUsage, type OpenIntent } from "#core/index.ts";
 import type { Clock, FoldedRequest, Ids, Journal } from "#ports/index.ts";
 import { Attempt, type AttemptDependencies, type AttemptEnd, type AttemptFields, type Pricing } from "./attempt.ts";
 import { wholeMicros } from "./whole-usage.ts";
@@ -21,20 +21,21 @@ export type Recorder = ReturnType<typeof createRecorder>;
 export function createRecorder(options: RecorderOptions) {
   const { journal, clock, ids, observer } = options;
   const refusals = new Refusals(options);
-  const intentOf = (fields: AttemptFields, { price }: Pricing, startedAfterMs: number): Intent => {
-    // The version that is charged, which may differ from the one in `fields`.
-    const priceVersion = price?.id ?? null;
-    return { ...fields, priceVersion, startedAfterMs, attemptId: ids.next("att_"), at: clock.now() };
+  const complete = (intent: OpenIntent, { price }: Pricing, startedAfterMs: number): void => {
+    intent.attemptId = ids.next("att_");
+    intent.at = clock.now();
+    intent.startedAfterMs = startedAfterMs;
+    intent.priceVersion = price?.id ?? null;
   };
   return {
     /**
-     * Writes the intent of an attempt. `arrivedMs`: monotonic time at which its call arrived. Throws ledger_unavailable; then nothing
-     * may be sent.
+     * Writes the intent of an attempt with its id, its time and the charged version of the price, which are set here. `arrivedMs`:
+     * monotonic time at which its call arrived. Throws ledger_unavailable; then nothing may be sent.
      */
-    begin(fields: AttemptFields, pricing: Pricing, arrivedMs?: number): Attempt {
+    begin(intent: OpenIntent, pricing: Pricing, arrivedMs?: number): Attempt {
       const begunMs = clock.monotonic();
       const startedAfterMs = arrivedMs === undefined ? 0 : wholeMicros(Math.max(0, begunMs - arrivedMs));
-      const intent = intentOf(fields, pricing, startedAfterMs);
+      complete(intent, pricing, startedAfterMs);
       journal.intent(intent);
       return new Attempt(options, intent, pricing, begunMs);
     },
@@ -49,7 +50,8 @@ export function createRecorder(options: RecorderOptions) {
     ): LedgerEntry {
       // It is not a call: sums count neither its success nor its duration.
       const noCall = (entry: LedgerEntry): LedgerEntry => ({ ...entry, calls: 0 });
-      const intent = intentOf(fields, pricing, 0);
+      const intent: OpenIntent = { ...fields, attemptId: "", at: 0, startedAfterMs: 0 };
+      complete(intent, pricing, 0);
       const dependencies: AttemptDependencies = {
         clock,
         journal: {

@@ -14,7 +14,7 @@ import type { Plan, PlanStory, RoutingConstraints, Selection } from "#routing/in
 import { refusalHeaders } from "./attempt/answer-headers.ts";
 import { openAttempt } from "./attempt/attempt.ts";
 import { findKeptState } from "./attempt/attempt-objects.ts";
-import { CallTally } from "./attempt/call-tally.ts";
+import { CallTally, type TallyOwner } from "./attempt/call-tally.ts";
 import { CallEstimate } from "./attempt/hold.ts";
 import { canServeOf, serves } from "./attempt/lane-match.ts";
 import { callWithFiles, findNamedFiles } from "./attempt/named-files.ts";
@@ -33,7 +33,7 @@ import { discard, explainCall, notAdmitted, recordRefusal, reportUnexpected } fr
  *
  * A common call gets from here to its upstream without a promise.
  */
-export class CallRun implements AttemptListener {
+export class CallRun implements AttemptListener, TallyOwner {
   readonly #dependencies: RelayDependencies;
   readonly #call: Call;
   readonly #listener: CallListener;
@@ -72,8 +72,12 @@ export class CallRun implements AttemptListener {
       this.#refuse(thrown);
       return;
     }
-    if (permit instanceof Promise) void permit.then(this.#admitted, this.#refuse);
-    else this.#admitted(permit);
+    if (permit instanceof Promise) {
+      void permit.then(
+        (granted) => this.#admitted(granted),
+        (thrown: unknown) => this.#refuse(thrown),
+      );
+    } else this.#admitted(permit);
   }
 
   async #admitKept(): Promise<Permit> {
@@ -93,10 +97,10 @@ export class CallRun implements AttemptListener {
     return admission.admit(call.principal, this.#estimate, call.requestId);
   }
 
-  readonly #admitted = (permit: Permit): void => {
-    this.#tally = new CallTally(permit, this.#estimate, this.#over);
+  #admitted(permit: Permit): void {
+    this.#tally = new CallTally(permit, this.#estimate, this);
     this.#attemptNext(null);
-  };
+  }
 
   /** Runs the call with the model that a used-up budget names. False: it names none, or the caller may not use it for this call. */
   #substitute({ reachedLimit }: Failure): boolean {
@@ -128,13 +132,13 @@ export class CallRun implements AttemptListener {
     return (failure as Failure).with({ message: `${message} Its fallback model "${name}" does not exist.` });
   }
 
-  readonly #over = (): void => {
+  onOver(): void {
     discard(this.#call);
     this.#filesMemory?.release();
     explainCall(this.#dependencies, this.#call, this.#plan, this.#tally);
-  };
+  }
 
-  readonly #refuse = (thrown: unknown): void => {
+  #refuse(thrown: unknown): void {
     if (thrown instanceof Failure && this.#substitute(thrown)) return;
     this.#estimate.end();
     this.#filesMemory?.release();
@@ -149,15 +153,15 @@ export class CallRun implements AttemptListener {
       (refusal) => this.#answer(refusal),
       (error: unknown) => this.#listener.failed(error),
     );
-  };
+  }
 
   /** Never throws: it may run inside the transport, which serves other calls, too. */
   #attemptNext(failure: Failure | null): void {
     try {
       const selection = this.#plan?.next(failure) ?? null;
       if (selection === null) this.#end();
-      else if (selection.waitMs > 0) this.#attemptLater(selection).catch(this.#crash);
-      else if (this.#call.files !== undefined) this.#attemptWithFiles(selection).catch(this.#crash);
+      else if (selection.waitMs > 0) this.#attemptLater(selection).catch((thrown) => this.#crash(thrown));
+      else if (this.#call.files !== undefined) this.#attemptWithFiles(selection).catch((thrown) => this.#crash(thrown));
       else this.#open(this.#call, selection);
     } catch (thrown) {
       this.#crash(thrown);
@@ -165,10 +169,10 @@ export class CallRun implements AttemptListener {
   }
 
   /** Ends the call after an error in our own code. */
-  readonly #crash = (thrown: unknown): void => {
+  #crash(thrown: unknown): void {
     this.#listener.failed(thrown);
     this.#tally.end();
-  };
+  }
 
   #answer(result: CallResult): void {
     try {
@@ -210,7 +214,8 @@ export class CallRun implements AttemptListener {
     if (waits === undefined) openAttempt(this.#dependencies, call, selection, this.#tally, this);
     else {
       const open = () => openAttempt(this.#dependencies, call, selection, this.#tally, this);
-      waits.then(open, (thrown) => this.#notEntered(selection, asFailure(thrown))).catch(this.#crash);
+      const refused = (thrown: unknown) => this.#notEntered(selection, asFailure(thrown));
+      waits.then(open, refused).catch((thrown) => this.#crash(thrown));
     }
   }
 
@@ -247,10 +252,13 @@ export class CallRun implements AttemptListener {
     const { handover } = this.#tally;
     if (handover === null) this.#answer(delivery);
     // The money of a background response must be held by its task before its caller knows of it.
-    else handover.then(() => this.#answer(delivery), this.#onFailed);
+    else {
+      handover.then(
+        () => this.#answer(delivery),
+        (thrown: unknown) => this.onFailure(asFailure(thrown)),
+      );
+    }
   }
-
-  readonly #onFailed = (thrown: unknown): void => this.onFailure(asFailure(thrown));
 
   onFailure(failure: Failure): void {
     reportUnexpected(this.#dependencies, this.#call, failure);

@@ -11,9 +11,11 @@ import type {
   LiveBody,
   Model,
   NanoUsd,
+  OpenIntent,
   PolicyCall,
   PriceVersion,
   Principal,
+  Provider,
   ShadowDenial,
   StoredFile,
 } from "#core/index.ts";
@@ -49,6 +51,8 @@ export interface Call {
   /** null: not determined yet. */
   readonly marks: BodyMarks | null;
   readonly headers: HeaderReader;
+  /** Shared by calls with equal headers, apart from the content length. Absent: unknown. */
+  readonly forwarded?: ForwardedHeaders | undefined;
   /** The part of the query that is forwarded to an upstream of the same dialect, without `?`; mostly empty. */
   readonly query: string;
   /** The model asked for, then its fallbacks that the caller may use; or the model that a used-up budget names. */
@@ -89,20 +93,37 @@ export interface Call {
   readonly priceFloor?: PriceVersion | null;
 }
 
-/** The same in every entry of a call. */
-export function callFields(call: Call) {
+/** The headers of a call that one account gets; `provider` null: not determined yet. */
+export interface ForwardedHeaders {
+  provider: Provider | null;
+  headers: Readonly<Record<string, string>>;
+}
+
+/** An intent of this call without its deployment. The recorder adds the id and the times. */
+export function intentOf(call: Call): OpenIntent {
   return {
+    attemptId: "",
     requestId: call.requestId,
+    at: 0,
+    startedAfterMs: 0,
     workspaceId: call.principal.workspace.id,
     groupId: call.principal.group.id,
     keyId: call.principal.key.id,
     personId: call.principal.person ?? undefined,
     actorId: call.principal.actor,
+    model: call.facts.model,
     requestedModel: call.facts.model,
+    provider: "",
+    deployment: "",
+    upstreamModel: "",
     endpoint: call.operation === undefined ? call.protocol.endpoint : "pass-through",
     operation: call.operation,
     callerDialect: call.protocol.wireDialect,
+    upstreamDialect: call.protocol.wireDialect,
     stream: call.facts.stream,
+    retryIndex: 0,
+    priceVersion: null,
+    reservedNanoUsd: 0,
     inputEstimate: call.facts.inputEstimate,
     userAgent: call.userAgent,
     tags: call.tags,
@@ -110,7 +131,8 @@ export function callFields(call: Call) {
     sessionSource: call.session?.source,
     batchId: call.batch?.id,
     customId: call.batch?.customId,
-  } as const;
+    counted: undefined,
+  };
 }
 
 /** An answer that has begun: the bytes, or a stream of them that settles itself however it ends. */

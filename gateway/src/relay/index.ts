@@ -21,7 +21,14 @@ export { canServeOf, passes, serves } from "./attempt/lane-match.ts";
 export { pricesAt, usedByOthers } from "./attempt/priced-usage.ts";
 export { upstreamWords } from "./attempt/upstream-refusal.ts";
 export { type BatchPlace, batchBodyOf, batchPlaceOf } from "./batch-rows.ts";
-export type { BackgroundResponses, Call, CallListener, CallResult, GuardrailServices } from "./call.ts";
+export type {
+  BackgroundResponses,
+  Call,
+  CallListener,
+  CallResult,
+  ForwardedHeaders,
+  GuardrailServices,
+} from "./call.ts";
 export {
   noSuchProvider,
   type PassThroughField,

@@ -214,10 +214,11 @@ export class Relay {
       }
       await checkCallObjects(this.#dependencies, passed);
       const permit = await this.#admitOne(passed, estimate);
-      tally = new CallTally(permit, estimate, () => {
+      const onOver = (): void => {
         discardAll();
         explainCall(this.#dependencies, call, null, tally);
-      });
+      };
+      tally = new CallTally(permit, estimate, { onOver });
     } catch (thrown) {
       estimate.end();
       discardAll();

@@ -41,6 +41,8 @@ export class Breaker {
   #closedAtMs = Number.NEGATIVE_INFINITY;
   #probing = false;
   readonly #window = new FailureWindow();
+  /** For calls that are no probe, until the state changes. */
+  #usual: Begun = usualOf(0);
 
   get state(): BreakerState {
     return this.#state;
@@ -56,10 +58,8 @@ export class Breaker {
   }
 
   /** Also if the breaker is open but nothing else is left. */
-  begin(nowMs: number): { readonly pass: BreakerPass; readonly change: BreakerChange | null } {
-    if (this.#state === "closed" || !this.admits(nowMs)) {
-      return { pass: { epoch: this.#epoch, probe: false }, change: null };
-    }
+  begin(nowMs: number): Begun {
+    if (this.#state === "closed" || !this.admits(nowMs)) return this.#usual;
     const change = this.#state === "half-open" ? null : this.#move("half-open", "its time is over, it is probed");
     this.#probing = true;
     return { pass: { epoch: this.#epoch, probe: true }, change };
@@ -113,9 +113,19 @@ export class Breaker {
   #move(state: BreakerState, reason: string): BreakerChange {
     this.#state = state;
     this.#epoch++;
+    this.#usual = usualOf(this.#epoch);
     this.#probing = false;
     return { state, reason, cause: null, openMs: 0 };
   }
+}
+
+interface Begun {
+  readonly pass: BreakerPass;
+  readonly change: BreakerChange | null;
+}
+
+function usualOf(epoch: number): Begun {
+  return { pass: { epoch, probe: false }, change: null };
 }
 
 const parts = 30;

@@ -27,8 +27,8 @@ export class Circuits {
   }
 
   /** True: no deployment needs to be checked individually. */
-  get allReady(): boolean {
-    return this.#unhealthyCount === 0 && this.#coolingUntilMs <= this.#options.clock.monotonic();
+  allReady(nowMs: number): boolean {
+    return this.#unhealthyCount === 0 && this.#coolingUntilMs <= nowMs;
   }
 
   of(deploymentId: string): Circuit {

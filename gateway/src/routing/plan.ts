@@ -66,7 +66,8 @@ export class Plan {
   }
 
   explain(): PlanExplanation {
-    const problems = this.#begun ? this.#problems : this.#problemsNow();
+    const { clock } = this.#dependencies;
+    const problems = this.#begun ? this.#problems : this.#problemsAt(clock.monotonic());
     const begin = this.#begin === null ? [] : [{ code: this.#beginCode, params: placeIn(1, this.#begin) }];
     const places = placesOf({ ...this.#origin, candidates: this.#order.all(), problems });
     return { places, steps: [...begin, ...(this.#steps ?? [])] };
@@ -76,12 +77,19 @@ export class Plan {
   #first(): Selection | null {
     const nowMs = this.#dependencies.clock.monotonic();
     this.#begun = true;
-    const ready = this.#order.find((candidate) => this.#isReady(candidate, nowMs));
-    this.#problems = this.#problemsNow();
+    const ready = this.#firstReady(nowMs);
+    this.#problems = this.#problemsAt(nowMs);
     if (ready !== null) return this.#takeFirst(ready, "try_first", nowMs);
     const unready = this.#untried(({ circuit }) => circuit.trusted) ?? this.#untried(() => true);
     if (unready === null) return this.#stop("stop_all_full");
     return this.#takeFirst(unready, "try_first_unready", nowMs);
+  }
+
+  #firstReady(nowMs: number): Candidate | null {
+    for (let index = 0; ; index++) {
+      const candidate = this.#order.at(index);
+      if (candidate === null || this.#isReady(candidate, nowMs)) return candidate;
+    }
   }
 
   #endAfter({ retry, arrival, contextLength }: Failure): Stop | null {
@@ -148,19 +156,18 @@ export class Plan {
   }
 
   /** Cools suspects after another deployment's success. Vendors forbid different things, so a 403 counts only within one provider type. */
-  readonly #servedBy = ({ deployment }: Candidate): void => {
+  #servedBy({ deployment }: Candidate): void {
     const nowMs = this.#dependencies.clock.monotonic();
     for (const { candidate, forbidden } of this.#suspects ?? []) {
       if (forbidden && candidate.deployment.provider.kind !== deployment.provider.kind) continue;
       candidate.circuit.coolAfterRefusal(nowMs);
     }
     this.#suspects = null;
-  };
+  }
 
-  #problemsNow(): readonly (readonly PlaceRemark[])[] | null {
-    const { circuits, clock } = this.#dependencies;
-    if (circuits.allReady) return null;
-    const nowMs = clock.monotonic();
+  #problemsAt(nowMs: number): readonly (readonly PlaceRemark[])[] | null {
+    const { circuits } = this.#dependencies;
+    if (circuits.allReady(nowMs)) return null;
     const isWell = (circuit: Circuit): boolean => circuit.ready(nowMs) && !circuit.isRecovering;
     if (this.#order.every(({ id }) => isWell(circuits.of(id)))) return null;
     return this.#order.all().map(({ circuit, heldBack }) => {
@@ -185,7 +192,7 @@ export class Plan {
 
   #select(candidate: Candidate, waitMs: number, nowMs: number): Selection {
     this.#triedOpen ||= !candidate.circuit.trusted;
-    const served = this.#suspects === null ? null : this.#servedBy;
+    const served = this.#suspects === null ? null : (by: Candidate) => this.#servedBy(by);
     const selection = new CountedSelection(candidate, waitMs, served, this.#dependencies.clock, nowMs);
     this.#attempts++;
     this.#last = { candidate, selection };

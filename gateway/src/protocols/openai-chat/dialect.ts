@@ -70,14 +70,25 @@ function typeOf(status: number): string {
   return status >= 500 ? "server_error" : "invalid_request_error";
 }
 
+const limitHeaders = { requests: limitHeadersOf("requests"), tokens: limitHeadersOf("tokens") } as const;
+
+function limitHeadersOf(unit: string) {
+  return {
+    limit: `x-ratelimit-limit-${unit}`,
+    remaining: `x-ratelimit-remaining-${unit}`,
+    reset: `x-ratelimit-reset-${unit}`,
+  };
+}
+
 export function addOpenaiLimitHeaders(
   out: Record<string, string>,
   unit: "requests" | "tokens",
   { limit, used, freeInMs }: LimitHeader,
 ): void {
-  out[`x-ratelimit-limit-${unit}`] = String(limit);
-  out[`x-ratelimit-remaining-${unit}`] = String(Math.max(0, limit - used));
-  out[`x-ratelimit-reset-${unit}`] = duration(freeInMs);
+  const names = limitHeaders[unit];
+  out[names.limit] = String(limit);
+  out[names.remaining] = String(Math.max(0, limit - used));
+  out[names.reset] = duration(freeInMs);
 }
 
 /** `12ms`, `1s`, `6m0s`. */

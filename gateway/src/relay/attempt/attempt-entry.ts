@@ -7,6 +7,7 @@ import {
   inputTokensOf,
   type LedgerEntry,
   noUsage,
+  type OpenIntent,
   onlyCounts,
   outputTokensOf,
   type Redactor,
@@ -15,11 +16,11 @@ import {
   type Usage,
   type UsageSource,
 } from "#core/index.ts";
-import type { Attempt, AttemptEnd, AttemptFields } from "#ledger/index.ts";
+import type { Attempt, AttemptEnd } from "#ledger/index.ts";
 import type { AttemptFault, AttemptSums } from "#ports/index.ts";
 import { type ReplyFacts, readServedHeaders, type StreamTap } from "#protocols/index.ts";
 import { priceTermsOf } from "#providers/index.ts";
-import { callFields } from "../call.ts";
+import { intentOf } from "../call.ts";
 import { AttemptMoney, type MeasuredUsage, recoveredUse } from "./attempt-money.ts";
 import { AttemptObjects } from "./attempt-objects.ts";
 import type { AttemptParts } from "./call-tally.ts";
@@ -57,7 +58,7 @@ export class AttemptEntry implements AttemptEnd {
   /** The upstream's message when it refused; null: none that may be shown. */
   refusedWith: string | null = null;
   readonly #parts: AttemptParts;
-  readonly #fields: AttemptFields;
+  readonly #intent: OpenIntent;
   readonly #record: Attempt;
   #redactor: Redactor | null = null;
   /** 0: not sent yet. */
@@ -72,10 +73,10 @@ export class AttemptEntry implements AttemptEnd {
     const { provider } = selection.deployment;
     const { price } = selection.model;
     this.#parts = parts;
-    this.#fields = fieldsOf(parts);
+    this.#intent = attemptIntent(parts);
     const priceOf = pricesAt(dependencies.configSnapshot(), provider.id);
     const pricing = { price, terms: priceTermsOf(provider), priceOf, floor: call.priceFloor };
-    this.#record = dependencies.recorder.begin(this.#fields, pricing, call.startedMs);
+    this.#record = dependencies.recorder.begin(this.#intent, pricing, call.startedMs);
     this.attemptId = this.#record.attemptId;
     this.money = new AttemptMoney(parts);
     this.kept = new AttemptObjects(parts);
@@ -259,10 +260,10 @@ export class AttemptEntry implements AttemptEnd {
     this.#setUsage(charged, used);
     this.upstreamMs = this.#sentMs === 0 ? null : now - this.#sentMs;
     this.errorCode = isPending ? null : (failure?.code ?? null);
-    this.warnings = withShadow(warnings.list(), this.#shadowRefusals());
+    this.warnings = this.#withShadow(warnings.list());
     this.fault = failure === null || isPending ? null : this.#faultOf(failure);
     try {
-      if (charged.others !== undefined) tally.tokens += recordOthers(this.#parts, this.#fields, charged, outcome);
+      if (charged.others !== undefined) tally.tokens += recordOthers(this.#parts, this.#intent, charged, outcome);
     } finally {
       this.#settled = this.#record.settle(this, now);
     }
@@ -271,7 +272,7 @@ export class AttemptEntry implements AttemptEnd {
     if (isPending) {
       tally.handover = dependencies
         .background()
-        .hold(call.principal, this.attemptId, this.#fields.reservedNanoUsd, this.#fields);
+        .hold(call.principal, this.attemptId, this.#intent.reservedNanoUsd, this.#intent);
     } else tally.tokens += tokensOf(charged.usage);
     if (failure === null || (outcome !== "failed" && outcome !== "interrupted")) return;
     const { code, retry } = failure;
@@ -279,14 +280,16 @@ export class AttemptEntry implements AttemptEnd {
     tally.failures.push({ attemptId: this.attemptId, code, message: this.#words(failure), retry });
   }
 
-  /** The limits and grants in shadow mode that would have refused the call. */
-  #shadowRefusals(): readonly string[] {
+  /** Limits and grants in shadow mode that would have refused the call become warnings of the entry. The caller does not get them. */
+  #withShadow(warnings: readonly string[] | null): readonly string[] | null {
     const { dependencies, call, selection, tally } = this.#parts;
-    const denials = call.shadowDenials?.(selection.model.name) ?? [];
-    // A call is counted once, with its first attempt.
-    if (this.#fields.retryIndex === 0) for (const denial of denials) dependencies.onShadowDenial(denial);
     const { shadowRefusal } = tally.permit;
-    return [...denials.map(({ text }) => text), ...(shadowRefusal === null ? [] : [shadowRefusal.text])];
+    const denials = call.shadowDenials?.(selection.model.name) ?? none;
+    if (denials.length === 0 && shadowRefusal === null) return warnings;
+    // A call is counted once, with its first attempt.
+    if (this.#intent.retryIndex === 0) for (const denial of denials) dependencies.onShadowDenial(denial);
+    const refusals = shadowRefusal === null ? denials : [...denials, shadowRefusal];
+    return [...(warnings ?? []), ...refusals.map(({ text }) => `${shadowRefusedPrefix}${text}`)];
   }
 
   /** For log and metrics. */
@@ -314,28 +317,22 @@ export class AttemptEntry implements AttemptEnd {
   }
 }
 
-function fieldsOf({ call, selection, match, tally }: AttemptParts): AttemptFields {
+function attemptIntent({ call, selection, match, tally }: AttemptParts): OpenIntent {
   const { deployment, model } = selection;
-  const counted = recoveredUse(call.facts, model);
-  const fields: AttemptFields = {
-    ...callFields(call),
-    model: model.name,
-    provider: deployment.provider.id,
-    deployment: deployment.id,
-    upstreamModel: deployment.upstreamModel,
-    upstreamDialect: match.lane.dialect,
-    retryIndex: tally.attempts - 1,
-    priceVersion: model.price?.id ?? null,
-    reservedNanoUsd: Number.isFinite(tally.permit.held) ? tally.permit.held : 0,
-  };
-  return counted === null ? fields : { ...fields, counted };
+  const { held } = tally.permit;
+  const intent = intentOf(call);
+  intent.model = model.name;
+  intent.provider = deployment.provider.id;
+  intent.deployment = deployment.id;
+  intent.upstreamModel = deployment.upstreamModel;
+  intent.upstreamDialect = match.lane.dialect;
+  intent.retryIndex = tally.attempts - 1;
+  intent.reservedNanoUsd = Number.isFinite(held) ? held : 0;
+  intent.counted = recoveredUse(call.facts, model) ?? undefined;
+  return intent;
 }
 
-/** Limits and grants in shadow mode that would have refused the call become warnings of the entry. The caller does not get them. */
-function withShadow(warnings: readonly string[] | null, refusals: readonly string[]): readonly string[] | null {
-  if (refusals.length === 0) return warnings;
-  return [...(warnings ?? []), ...refusals.map((text) => `${shadowRefusedPrefix}${text}`)];
-}
+const none: readonly never[] = [];
 
 /** Adds a settled attempt to the sums of its request. `sums` undefined: they are not wanted. */
 function addUp(sums: AttemptSums | undefined, entry: LedgerEntry, fault: AttemptFault | null): void {

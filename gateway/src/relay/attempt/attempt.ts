@@ -117,15 +117,15 @@ class ModelAttempt extends RunningAttempt {
   }
 
   #passReply(answer: OutboundAnswer, read: Reply): Delivery | Promise<Delivery> {
-    const { reply, facts } = withInputTokens(read, this.match, answer.headers);
+    const got = withInputTokens(read, this.match, answer.headers);
+    const { reply, facts } = got;
     this.entry.money.reply = facts;
     if (facts.errorMessage !== null) throw this.#inStream(errorInReply(reply, facts.errorMessage));
     // Nothing was generated: another deployment is tried, as after such a stream.
     const failed = facts.status === "failed" && facts.items?.length === 0 ? failedResponse(reply) : null;
     if (failed !== null) throw this.#inStream(failed);
-    if (this.#translator === null) return this.#succeed(answer, { reply, facts }, null);
-    const translating = this.#translator.whole(reply, facts);
-    return translating.then((translated) => this.#succeed(answer, { reply, facts }, translated));
+    if (this.#translator === null) return this.#succeed(answer, got, null);
+    return this.#translator.whole(reply, facts).then((translated) => this.#succeed(answer, got, translated));
   }
 
   #succeed(answer: OutboundAnswer, { reply, facts }: Reply, translated: TranslatedAnswer | null): Delivery {

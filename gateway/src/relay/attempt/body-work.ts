@@ -20,7 +20,12 @@ export async function workOnBody<Kind extends BodyJobKind>(
   const isOwn = body === call.body;
   try {
     const { signal, principal: owner } = call;
-    const done = await dependencies.bodies.do(kind, ask, body, { beside, signal, owner, warn: warnings.add });
+    const done = await dependencies.bodies.do(kind, ask, body, {
+      beside,
+      signal,
+      owner,
+      warn: (warning) => warnings.add(warning),
+    });
     // null: it was released meanwhile.
     if (isOwn && call.body !== null) call.body = done.body;
     return { ...outcomeOf(done), body: done.body };
@@ -37,7 +42,9 @@ export async function workOnReply<Kind extends BodyJobKind>(
   ask: BodyAsk<Kind>,
   reply: Uint8Array,
 ): Promise<BodyOutcome<Kind>> {
-  return outcomeOf(await dependencies.bodies.do(kind, ask, reply, { owner: call.principal, warn: warnings.add }));
+  return outcomeOf(
+    await dependencies.bodies.do(kind, ask, reply, { owner: call.principal, warn: (warning) => warnings.add(warning) }),
+  );
 }
 
 /** The bytes of a job that had everything it needs. */

@@ -23,6 +23,11 @@ export interface FailedAttempt {
   readonly retry: Retry;
 }
 
+/** `onOver` is called once, when the permit has ended. */
+export interface TallyOwner {
+  onOver(): void;
+}
+
 /** The sums of one call over all its attempts, and the one place where its permit ends. */
 export class CallTally {
   attempts = 0;
@@ -41,15 +46,14 @@ export class CallTally {
   refusal: Failure | null = null;
   readonly permit: Permit;
   readonly estimate: CallEstimate;
-  readonly #over: () => void;
+  readonly #owner: TallyOwner;
   /** Resolves when a task holds the money of a background response and the permit has ended. null: there is no such task. */
   handover: Promise<void> | null = null;
 
-  /** `over` is called once, when the permit has ended. */
-  constructor(permit: Permit, estimate: CallEstimate, over: () => void) {
+  constructor(permit: Permit, estimate: CallEstimate, owner: TallyOwner) {
     this.permit = permit;
     this.estimate = estimate;
-    this.#over = over;
+    this.#owner = owner;
   }
 
   /** Ends the permit: with what was used, or as if nothing had been when nothing was sent. */
@@ -64,7 +68,7 @@ export class CallTally {
       else this.permit.release();
     } finally {
       this.estimate.end();
-      this.#over();
+      this.#owner.onOver();
     }
   }
 }

@@ -7,12 +7,14 @@ import {
   type HoldPrices,
   holdPrices,
   type InputTokens,
+  inputCostAtMost,
   inputCostOf,
   inputTokensOf,
   type Model,
   type NanoUsd,
   noWrites,
   onlyCounts,
+  outputCostAtMost,
   type PolicyCall,
   type PriceVersion,
   policyCall,
@@ -94,10 +96,10 @@ export class CallEstimate implements Estimate {
       const hold = this.hold(model);
       if (hold === null) continue;
       const output = outputTokensMax(facts, model);
-      most = Math.max(most, hold.input + hold.counted + costAtMost(hold.prices, { output }));
+      most = Math.max(most, hold.input + hold.counted + outputCostAtMost(hold.prices, output));
       if (!ends) continue;
       const begun = Math.min(output, bounds.budgetOutputTokensMin);
-      least = Math.max(least, hold.input + hold.counted + costAtMost(hold.prices, { output: begun }));
+      least = Math.max(least, hold.input + hold.counted + outputCostAtMost(hold.prices, begun));
     }
     return { most, least: ends ? least : most };
   }
@@ -117,15 +119,14 @@ export class CallEstimate implements Estimate {
     const unseen = unseenTokens(this.#unseen, window);
     const all = text + (facts.hostedInput?.tokens ?? 0) + image + audio + unseen;
     const prices = holdPrices(model.price, Math.min(all, window), () => asksToCache(this.#call));
-    const costOf = (input: InputTokens): NanoUsd => {
-      const cost = costAtMost(prices, { input });
-      return all <= most ? cost : Math.min(cost, costOfWindow(prices, most));
-    };
-    let guessed = costOf({ text, image, audio });
-    if (facts.hostedInput !== undefined) guessed += costOf({ text: text + facts.hostedInput.tokens, image, audio });
-    let more = unseen === 0 ? 0 : costOf({ text: 0, image: unseen, audio: 0 });
+    const costMost = all <= most ? Number.POSITIVE_INFINITY : costOfWindow(prices, most);
+    let guessed = Math.min(costMost, inputCostAtMost(prices, text, image, audio));
+    if (facts.hostedInput !== undefined) {
+      guessed += Math.min(costMost, inputCostAtMost(prices, text + facts.hostedInput.tokens, image, audio));
+    }
+    let more = unseen === 0 ? 0 : Math.min(costMost, inputCostAtMost(prices, 0, unseen, 0));
     // Input of unknown size may be audio.
-    if (this.#unseen.fillsWindow) more = Math.max(more, costOf({ text: 0, image: 0, audio: unseen }));
+    if (this.#unseen.fillsWindow) more = Math.max(more, Math.min(costMost, inputCostAtMost(prices, 0, 0, unseen)));
     const counted = countedCost(facts, prices) + this.#pictureCost(model, prices);
     const expected = this.#corrected(guessed, model) + more;
     const hold = {
@@ -188,7 +189,7 @@ export class CallEstimate implements Estimate {
 
 function costOfWindow(prices: HoldPrices, tokens: number): NanoUsd {
   const kind = prices.image > prices.audio ? "image" : "audio";
-  return costAtMost(prices, { input: { text: 0, image: 0, audio: 0, [kind]: tokens } });
+  return kind === "image" ? inputCostAtMost(prices, 0, tokens, 0) : inputCostAtMost(prices, 0, 0, tokens);
 }
 
 function unseenTokens({ tokens, pictures, fillsWindow }: UnseenInput, window: number): number {
@@ -365,7 +366,7 @@ export class StreamMoney {
   }
 
   #costOf(output: number): number {
-    return costAtMost(this.#prices, { output });
+    return outputCostAtMost(this.#prices, output);
   }
 
   #recount(): void {

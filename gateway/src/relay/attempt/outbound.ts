@@ -44,7 +44,7 @@ export function sendAttempt(
   const { deployment } = selection;
   const { provider, upstreamModel } = deployment;
   const { stream } = call.facts;
-  const headers = translator === null ? forwardedHeaders(call.headers, provider) : neutralHeaders(call.headers);
+  const headers = translator === null ? ownForwardedHeaders(call, provider) : neutralHeaders(call.headers);
   addAttemptHeaders(headers, attempt, entry.attemptId);
   addVendorVersions(headers, call);
   dropThreadBetas(headers, attempt);
@@ -80,8 +80,8 @@ export function sendAttempt(
 }
 
 function begin(attempt: RunningAttempt, draft: OutboundDraft, pieces: OutboundBody | null, signal: CallSignal): void {
-  const { connectMs, headersMs, totalMs } = draft.provider.timeouts;
-  const limits = { connectMs, headersMs, totalMs, ownConnection: attempt.call.facts.images > 0 };
+  const { timeouts } = draft.provider;
+  const limits = attempt.call.facts.images > 0 ? { ...timeouts, ownConnection: true } : timeouts;
   attempt.entry.sending();
   attempt.dependencies.providerClient.begin(draft, limits, signal, draft.body ?? pieces, attempt);
 }
@@ -137,7 +137,9 @@ export function patchedBody(parts: AttemptParts): Uint8Array | Promise<Uint8Arra
     return workOnBody(parts, "patch", ask).then(({ made }) => made);
   }
   if (body.length <= bounds.unsealInPlaceBytesMax) {
-    return removeForeignSeals(patchRequest(wire, body, facts, upstreamModel), { dialect, upstreamModel }, warnings.add);
+    return removeForeignSeals(patchRequest(wire, body, facts, upstreamModel), { dialect, upstreamModel }, (warning) =>
+      warnings.add(warning),
+    );
   }
   return workOnBody(parts, "unseal", { ...ask, dialect }).then(({ made }) => made);
 }
@@ -158,7 +160,7 @@ function adjust(parts: AttemptParts, draft: OutboundDraft): Promise<void> | unde
   if (!adjusts || lane.adjust === undefined) return undefined;
   const inPlaceMax = lane.walks === true ? bounds.unsealInPlaceBytesMax : bounds.readInPlaceBytesMax;
   if (body !== null && body.length > inPlaceMax) return adjustBeside(parts, draft, body);
-  lane.adjust(draft, parts.warnings.add);
+  lane.adjust(draft, (warning) => parts.warnings.add(warning));
   return undefined;
 }
 
@@ -228,6 +230,16 @@ function checkNamedModels({ dependencies, call, selection }: AttemptParts, named
       retry: "other",
     });
   }
+}
+
+/** Most clients repeat their headers, so they are compared with the account's list once. */
+function ownForwardedHeaders({ headers, forwarded }: Call, provider: Provider): Record<string, string> {
+  if (forwarded === undefined) return forwardedHeaders(headers, provider);
+  if (forwarded.provider !== provider) {
+    forwarded.headers = forwardedHeaders(headers, provider);
+    forwarded.provider = provider;
+  }
+  return { ...forwarded.headers };
 }
 
 export function forwardedHeaders(headers: HeaderReader, provider: Provider): Record<string, string> {

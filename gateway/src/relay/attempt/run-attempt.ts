@@ -25,7 +25,7 @@ export abstract class RunningAttempt implements AttemptParts, AnswerListener {
   entry!: AttemptEntry;
   readonly #listener: AttemptListener;
   /** Set if the upstream may finish without its caller: then the caller's signal counts only until an answer has begun. */
-  #own: AbortController | null = null;
+  #own: Pick<AbortController, "signal" | "abort"> | null = null;
   #isEnded = false;
 
   constructor(parts: Omit<AttemptParts, "warnings">, listener: AttemptListener) {
@@ -55,12 +55,18 @@ export abstract class RunningAttempt implements AttemptParts, AnswerListener {
       return;
     }
     if (drains(call, selection.deployment.provider)) {
-      this.#own = new AbortController();
-      if (call.signal.aborted) this.#abort();
-      else call.signal.addEventListener("abort", this.#abort, { once: true });
+      const own = new AbortController();
+      const abort = (): void => own.abort();
+      this.#own = { signal: own.signal, abort };
+      if (call.signal.aborted) abort();
+      else call.signal.addEventListener("abort", abort, { once: true });
     }
-    if (waitsForDisk(dependencies)) dependencies.journal.synced().then(() => this.#send(), this.#onThrown);
-    else this.#send();
+    if (waitsForDisk(dependencies)) {
+      dependencies.journal.synced().then(
+        () => this.#send(),
+        (thrown: unknown) => this.#onThrown(thrown),
+      );
+    } else this.#send();
   }
 
   onAnswer(answer: OutboundAnswer): void {
@@ -71,8 +77,12 @@ export abstract class RunningAttempt implements AttemptParts, AnswerListener {
       this.#onThrown(thrown);
       return;
     }
-    if (delivery instanceof Promise) delivery.then((later) => this.#onDelivery(later), this.#onThrown);
-    else this.#onDelivery(delivery);
+    if (delivery instanceof Promise) {
+      delivery.then(
+        (later) => this.#onDelivery(later),
+        (thrown: unknown) => this.#onThrown(thrown),
+      );
+    } else this.#onDelivery(delivery);
   }
 
   onFailure(failure: Failure): void {
@@ -81,7 +91,7 @@ export abstract class RunningAttempt implements AttemptParts, AnswerListener {
 
   #send(): void {
     try {
-      this.send(this.#own?.signal ?? this.call.signal)?.catch(this.#onThrown);
+      this.send(this.#own?.signal ?? this.call.signal)?.catch((thrown) => this.#onThrown(thrown));
     } catch (thrown) {
       this.#onThrown(thrown);
     }
@@ -94,19 +104,17 @@ export abstract class RunningAttempt implements AttemptParts, AnswerListener {
     this.#listener.onDelivery(delivery);
   }
 
-  readonly #onThrown = (thrown: unknown): void => {
+  #onThrown(thrown: unknown): void {
     if (this.#isEnded) return;
     this.#end();
     const failure = this.call.signal.aborted ? callerGone(thrown) : asFailure(thrown);
     this.#listener.onFailure(settleFailed(this.entry, failure));
-  };
+  }
 
   #end(): void {
     this.#isEnded = true;
-    if (this.#own !== null) this.call.signal.removeEventListener("abort", this.#abort);
+    if (this.#own !== null) this.call.signal.removeEventListener("abort", this.#own.abort);
   }
-
-  readonly #abort = (): void => this.#own?.abort();
 }
 
 /** An error while settling must not keep the call from its end. */

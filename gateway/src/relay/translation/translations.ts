@@ -72,7 +72,7 @@ export function translateTurn(parts: AttemptParts): Translator {
       const urls = turn === null ? null : addressesIn(turn, traits.fetchesUrls, side);
       if (turn === null || urls === null || urls.length > 0) return bodyInThread(urls);
       const { account, newId } = answerSource(parts);
-      return upstream.writeTurn(turn, { upstreamModel, account, traits, newId }, warnings.add);
+      return upstream.writeTurn(turn, { upstreamModel, account, traits, newId }, (warning) => warnings.add(warning));
     },
 
     async whole(reply) {
@@ -111,7 +111,7 @@ export function translateTurn(parts: AttemptParts): Translator {
 
 function readCall(caller: CallerCodec, body: Uint8Array, facts: RequestFacts) {
   const warnings = new Warnings();
-  return { turn: caller.readTurn(body, facts, warnings.add), warnings };
+  return { turn: caller.readTurn(body, facts, (warning) => warnings.add(warning)), warnings };
 }
 
 function missingRequest(): never {
@@ -122,7 +122,7 @@ function missingRequest(): never {
 function answerSource({ dependencies, selection, match, warnings }: AttemptParts): AnswerSource {
   const { id: account } = selection.deployment.provider;
   const newId = (prefix: string): string => dependencies.ids.next(prefix);
-  return { account, newId, warn: warnings.add, usage: match.traits.usage };
+  return { account, newId, warn: (warning) => warnings.add(warning), usage: match.traits.usage };
 }
 
 /** For writers of the caller's answer. */

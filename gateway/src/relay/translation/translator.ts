@@ -45,13 +45,13 @@ export class Warnings {
   /** Takes warnings that come after the headers. */
   later: ((warning: string) => void) | null = null;
 
-  readonly add = (warning: string): void => {
+  add(warning: string): void {
     const safe = warning.replace(unsafe, " ");
     this.#texts ??= new Set();
     if (this.#texts.size >= warningsMax || this.#texts.has(safe)) return;
     this.#texts.add(safe);
     if (this.#isSent) this.later?.(safe);
-  };
+  }
 
   /** The value of x-sluice-warnings; null: there are none. */
   header(): string | null {
