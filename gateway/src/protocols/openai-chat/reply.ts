@@ -6,8 +6,8 @@ import { asBuffer } from "../json/bytes.ts";
 import { OPEN_OBJECT, type Span, skipSpace, valueEnd } from "../json/cursor.ts";
 import { readScanned, readSpan, scanObject, valueAt } from "../json/scan.ts";
 import { skimObject, skimValue } from "../json/skim.ts";
-import { objectOf, textOf } from "../json/value.ts";
-import { readLabel } from "../request/members.ts";
+import { objectOf, parseUsualReply, textOf } from "../json/value.ts";
+import { labelOf, readLabel } from "../request/members.ts";
 import { readServed } from "../usage/read-served.ts";
 import type { UsageConvention } from "../usage/reading.ts";
 import { readChatUsage } from "./usage.ts";
@@ -15,6 +15,29 @@ import { readChatUsage } from "./usage.ts";
 const replyMembers: ReadonlySet<string> = new Set(["usage", "model", "service_tier", "error", "choices", "id"]);
 
 export function readChatReply(body: Uint8Array, convention?: UsageConvention): ReplyFacts {
+  return readUsualReply(body, convention) ?? readAnyReply(body, convention);
+}
+
+/** null: the reply has to be scanned. */
+function readUsualReply(body: Uint8Array, convention: UsageConvention | undefined): ReplyFacts | null {
+  const bytes = asBuffer(body);
+  if (bytes.includes(errorMark) || bytes.includes(audioMark)) return null;
+  const reply = parseUsualReply(bytes);
+  if (reply === null || !Array.isArray(reply["choices"])) return null;
+  const reported = reply["usage"];
+  const usage = readChatUsage(reported, convention);
+  if (usage === null || usage.missingSide !== undefined) return null;
+  return {
+    usage,
+    served: readServed({ model: reply["model"], service_tier: reply["service_tier"] }, reported),
+    errorMessage: null,
+    outputEstimate: 0,
+    id: labelOf(reply["id"]),
+    createdIds: noIds,
+  };
+}
+
+function readAnyReply(body: Uint8Array, convention: UsageConvention | undefined): ReplyFacts {
   try {
     const members = scanObject(body, replyMembers);
     const usage = valueAt(body, members.get("usage"));

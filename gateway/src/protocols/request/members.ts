@@ -99,6 +99,11 @@ export function readLabel(body: Uint8Array, span: Span | undefined): string | nu
   return typeof value === "string" && value !== "" ? value : null;
 }
 
+/** The same for a parsed value. */
+export function labelOf(value: unknown): string | null {
+  return typeof value === "string" && value !== "" && value.length + 2 <= bounds.affinityBytesMax ? value : null;
+}
+
 /** Bytes of these members together. */
 export function sizeOf(...spans: readonly (Span | undefined)[]): number {
   let size = 0;
