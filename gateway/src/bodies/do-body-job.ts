@@ -10,6 +10,7 @@ import { openCloudMessages } from "#protocols/index.ts";
 import { putAssets, readAssets } from "./asset-references.ts";
 import { type BodyBytes, wholeOfSpent } from "./body-bytes.ts";
 import { putFiles } from "./file-references.ts";
+import { readGeminiBatch } from "./gemini-batch-job.ts";
 import { adjustBody, inlineMedia, leaveOut, patchBody, patchUnsealed, readBody, readReply } from "./native-jobs.ts";
 import {
   answerImages,
@@ -31,6 +32,7 @@ const jobs = {
   // Always in a thread: a few bytes of brotli may become a megabyte, which takes milliseconds.
   unpack: [unpackBody, 0],
   read: [readBody, bounds.readInPlaceBytesMax],
+  "gemini-batch": [readGeminiBatch, bounds.readInPlaceBytesMax],
   "cloud-messages": [openCloudMessages, bounds.readInPlaceBytesMax],
   assets: [readAssets, bounds.translateInPlaceBytesMax],
   "put-assets": [putAssets, bounds.translateInPlaceBytesMax],

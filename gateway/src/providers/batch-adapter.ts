@@ -29,9 +29,9 @@ export interface BatchLine {
 }
 
 /** A batch in a vendor's list. */
-interface ListedBatch {
+export interface ListedBatch {
   readonly upstreamId: string;
-  /** Our id, if the vendor stores it. */
+  /** Our id, "" if it has none; null: the vendor does not store it. */
   readonly ourId: string | null;
   readonly createdAt: number;
   readonly total: number;

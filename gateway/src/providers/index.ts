@@ -8,7 +8,7 @@
  * A vendor's video API is one file in video/, its asset library one file in assets/.
  */
 export type { AssetLibrary, AssetTexts, LibraryAsset } from "./assets/volcengine-library.ts";
-export type { BatchAccount, BatchAdapter, BatchFrame, BatchLine } from "./batch-adapter.ts";
+export type { BatchAccount, BatchAdapter, BatchFrame, BatchLine, ListedBatch } from "./batch-adapter.ts";
 export { callerHeaders, isBlockedHeader, sendsOwnTrace } from "./caller-headers.ts";
 export { withQuery } from "./caller-query.ts";
 export { type FileApi, fileApiOf } from "./file-apis.ts";

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
+import { Secret } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
 import { spentUsd } from "../background-fixture.ts";
 import { seededRandom } from "../described-bodies.ts";
@@ -10,6 +11,8 @@ import { rowCost } from "../endpoints/batches/batch-gateway.ts";
 import { BatchVendor } from "../endpoints/batches/batch-vendor.ts";
 import { hintOf, hintSecret, sendHint, signedHint } from "../endpoints/batches/hint-sender.ts";
 import { MovedClock } from "../moved-clock.ts";
+import { openPostgresFixture } from "../postgres-fixture.ts";
+import { onPostgres } from "../postgres-server.ts";
 import { aliceKey, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
 /** `SLUICE_BATCH_SEEDS=200` plays more seeds. */
@@ -19,7 +22,10 @@ const limitUsd = 0.004;
 const kinds = ["openai", "anthropic", "gemini"] as const;
 const ends = ["answered", "answered", "failed", "left"] as const;
 
-/** Batches at three vendors. Their rows succeed, fail, expire and are canceled, with webhooks, lost answers and restarts of the gateway. */
+/**
+ * Batches at three vendors. Their rows succeed, fail, expire and are canceled, with webhooks, late and lost answers, and restarts of the
+ * gateway; on PostgreSQL, the next process starts before the last one has ended.
+ */
 class History {
   readonly vendor = new BatchVendor();
   readonly clock = new MovedClock();
@@ -30,16 +36,31 @@ class History {
   #ends = 0;
   gateway!: StartedGateway;
 
-  constructor(seed: number) {
+  readonly #databaseUrl: string | null;
+  /** Answers to creations wait for it. */
+  #late: PromiseWithResolvers<void> | null = null;
+
+  constructor(seed: number, databaseUrl: string | null) {
+    this.#databaseUrl = databaseUrl;
     this.#random = seededRandom(seed);
     this.vendor.endOf = (row) => ends[(row * 7 + seed) % ends.length] ?? "left";
     this.vendor.now = () => this.clock.now();
+    this.vendor.beforeAnswer = (method, path) => {
+      const isCreation = method === "POST" && /batch(es|GenerateContent)$/.test(path);
+      return isCreation ? this.#late?.promise : undefined;
+    };
   }
 
   async start(dataDir?: string): Promise<void> {
+    const databaseUrl = this.#databaseUrl;
     this.gateway = await startGateway({
       clock: this.clock,
-      ...(dataDir === undefined ? {} : { environment: { dataDir } }),
+      environment: {
+        ...(dataDir === undefined ? {} : { dataDir }),
+        ...(databaseUrl === null
+          ? {}
+          : { databaseUrl: new Secret(databaseUrl), masterKey: new Secret("k".repeat(43)) }),
+      },
       providers: (simulator) =>
         kinds.map((kind) => {
           const base_url = kind === "gemini" ? `${this.vendor.origin}/v1beta` : this.vendor.url;
@@ -52,30 +73,44 @@ class History {
   }
 
   async restart(): Promise<void> {
-    const { dataDir, gateway, simulator } = this.gateway;
-    await gateway.close();
-    simulator.stop();
-    await this.start(dataDir);
+    const last = this.gateway;
+    if (this.#databaseUrl !== null) {
+      await this.start();
+      await last.stop();
+      return;
+    }
+    await last.gateway.close();
+    last.simulator.stop();
+    await this.start(last.dataDir);
   }
 
   async step(): Promise<void> {
     const dice = this.#random();
+    const late = this.#late;
     if (dice < 0.4) await this.#create();
     else if (dice < 0.55) this.#endOne();
     else if (dice < 0.65) await this.#cancelOne();
     else if (dice < 0.8) this.vendor.failing = { status: dice < 0.72 ? 503 : 429, created: dice < 0.72 };
     else if (dice < 0.87) await this.restart();
-    else if (dice < 0.94) await this.#sendHint();
-    else this.clock.move(6_000);
+    else if (dice < 0.92) await this.#sendHint();
+    else if (dice < 0.96) this.#late ??= Promise.withResolvers();
+    else this.clock.move(this.#random() < 0.5 ? 6_000 : 90_000);
     this.clock.move(600);
+    if (late !== null) this.#answerAll();
+  }
+
+  #answerAll(): void {
+    this.#late?.resolve();
+    this.#late = null;
   }
 
   /** Resolves once every batch has ended. */
   async finish(): Promise<void> {
+    this.#answerAll();
     const { kysely } = this.gateway.control.database;
     await until(async () => {
       this.vendor.end();
-      this.clock.move(6_000);
+      this.clock.move(20_000);
       return (await kysely.selectFrom("batches").select("id").where("due_at", "is not", null).execute()).length === 0;
     });
   }
@@ -153,13 +188,20 @@ class History {
 
 const played = new Set<string>();
 
-test.each(Array.from({ length: seeds }, (_, n) => n))(
-  "budgets equal the ledger, and the ledger equals what the vendors ran (seed %d)",
-  (seed) => play(seed),
-);
+const title = "budgets equal the ledger, and the ledger equals what the vendors ran, each batch once (seed %d)";
+test.each(Array.from({ length: seeds }, (_, n) => n))(title, (seed) => play(seed, null));
+await onPostgres("vendors' batches", () => {
+  test.each(Array.from({ length: Math.ceil(seeds / 2) }, (_, n) => 1_000 + n))(
+    `${title} on PostgreSQL`,
+    async (seed) => {
+      await using postgres = await openPostgresFixture();
+      await play(seed, postgres.url);
+    },
+  );
+});
 
-async function play(seed: number): Promise<void> {
-  const history = new History(seed);
+async function play(seed: number, databaseUrl: string | null): Promise<void> {
+  const history = new History(seed, databaseUrl);
   await history.start();
   try {
     for (let n = 0; n < steps; n++) {

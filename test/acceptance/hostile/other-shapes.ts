@@ -12,6 +12,16 @@ import {
 } from "./hostile-shape.ts";
 
 export const otherShapes: readonly HostileShape[] = [
+  {
+    name: "batches: 40,000 requests in the creation",
+    path: "/v1beta/models/gemini:batchGenerateContent",
+    body() {
+      const request = `{"request":{"contents":[{"role":"user","parts":[{"text":"${"a".repeat(400)}"}]}]}}`;
+      const input = `{"requests":{"requests":[${many(40_000, request)}]}}`;
+      return `{"batch":{"inputConfig":${input},"displayName":"${"a".repeat(300)}"}}`;
+    },
+    answers: refused,
+  },
   ...["/v1/assets", "/v1/asset-groups", "/v1/video/tasks"].flatMap((path): HostileShape[] => [
     {
       name: `${path}: a million fields`,

@@ -20,6 +20,7 @@ import type { BatchHolds } from "../holds.ts";
 import type { BatchesOptions } from "../options.ts";
 import { budgetNames } from "../row-call.ts";
 import type { LeasedBatch } from "../store/batch-writes.ts";
+import { Turns } from "../turns.ts";
 import { failureOf, type JudgedRow, judgeRow } from "./judge-rows.ts";
 import type { SentRow, SentRows } from "./sent-row.ts";
 
@@ -40,7 +41,7 @@ export interface NewBatch
 
 /** The lease while rows are read: longer than a body may take to arrive. It is renewed with the rows that are stored together. */
 const acceptLeaseMs = 2 * bounds.requestBodyTotalMs;
-const rowsStoredTogether = 100;
+const rowsStoredTogether = 50;
 
 /**
  * Reads, judges and stores the rows of a batch, and holds their worst case. Only then can callers see it. Throws
@@ -162,7 +163,9 @@ class Acceptance {
     const head = Buffer.from(`${this.#leased.batch.id}\n`);
     this.#size = head.length;
     yield head;
+    const turns = new Turns(this.#dependencies.clock);
     for await (const row of rows) {
+      await turns.pause();
       if (++this.#total > batchBounds.rowsMax[api]) {
         throw new Failure("request_too_large", `The batch has more than ${batchBounds.rowsMax[api]} rows.`);
       }

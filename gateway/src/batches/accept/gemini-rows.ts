@@ -1,5 +1,5 @@
 import { Failure } from "#core/index.ts";
-import { editBody, skimArray, skimObject, skimValue, textOf } from "#protocols/index.ts";
+import { editBody, skimObject, skimValue, textOf } from "#protocols/index.ts";
 import { batchBounds } from "../batch-bounds.ts";
 import { jsonLines } from "./json-lines.ts";
 import type { SentRow } from "./sent-row.ts";
@@ -21,17 +21,18 @@ export async function* geminiFileRows(pieces: AsyncIterable<Uint8Array>, model: 
   }
 }
 
-/** Rows in the body of the creation: `{"request", "metadata": {"key"}}`. Throws Failure invalid_request. */
-export async function* geminiInlineRows(body: Uint8Array, span: Span, model: string): AsyncGenerator<SentRow> {
-  const items = skimArray(body, span, batchBounds.rowsMax.gemini + 1);
-  if (items === null) throw invalid("requests must be a list.", "batch.inputConfig.requests");
-  for (const [index, { start, end }] of items.entries()) {
-    const line = index + 1;
+/**
+ * Rows in the body of the creation: `{"request", "metadata": {"key"}}`. `spans`: the start and the end of each row. Throws Failure
+ * invalid_request.
+ */
+export async function* geminiInlineRows(body: Uint8Array, spans: Uint32Array, model: string): AsyncGenerator<SentRow> {
+  for (let line = 1; 2 * line <= spans.length; line++) {
+    const [start = 0, end = 0] = spans.subarray(2 * line - 2, 2 * line);
     const found = skimObject(body, start, end, inlineMembers);
     if (found === null) throw invalid(`Request ${line} must be an object.`, "batch.inputConfig.requests");
     const metadata = found.get("metadata");
     const keys = metadata === undefined ? null : skimObject(body, metadata.start, metadata.end, fileMembers);
-    const customId = keys?.has("key") ? keyIn(body, keys) : unnamedRow(index);
+    const customId = keys?.has("key") ? keyIn(body, keys) : unnamedRow(line - 1);
     if (customId === null) throw invalid(`Request ${line}: metadata.key must be ${keyRule}.`, "metadata.key");
     yield { line, customId, body: requestIn(body, found.get("request"), model) };
   }

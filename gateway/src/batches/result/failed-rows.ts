@@ -1,6 +1,7 @@
 import { type Batch, type BatchRow, batchRequestId, Failure, finalBatchStates } from "#core/index.ts";
 import { jsonLines } from "../accept/json-lines.ts";
 import type { BatchesOptions } from "../options.ts";
+import { Turns } from "../turns.ts";
 
 /** A failed row, without the texts of its answer. */
 export interface FailedRow {
@@ -25,6 +26,7 @@ export async function failedRows(options: BatchesOptions, batch: Batch, limit: n
   const stream = await errorStream(options, batch);
   if (stream === null) return [];
   const found: FailedRow[] = [];
+  const turns = new Turns(options.clock);
   let index = 0;
   // Leaving the loop cancels the stream.
   for await (const { bytes } of jsonLines(stream)) {
@@ -32,6 +34,7 @@ export async function failedRows(options: BatchesOptions, batch: Batch, limit: n
     const row = bytes === null ? null : rowIn(batch, bytes, position);
     if (row !== null) found.push(row);
     if (found.length === wanted) break;
+    await turns.pause();
   }
   return found;
 }

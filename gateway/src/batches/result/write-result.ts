@@ -1,7 +1,7 @@
 import { type Batch, type BatchRow, type BatchState, Failure, pulledStream } from "#core/index.ts";
 import type { BatchesOptions } from "../options.ts";
-import { batchLeaseMs } from "../run/own-run.ts";
 import type { LeasedBatch } from "../store/batch-writes.ts";
+import { Turns } from "../turns.ts";
 import { type ResultLine, renderRow } from "./render-row.ts";
 
 /** Rows that are read at once: each may have batchBounds.resultBytesMax. */
@@ -96,19 +96,15 @@ function linesOf(
   isWanted: (line: ResultLine) => boolean,
 ): ReadableStream<Uint8Array> {
   const { batch } = leased;
+  const turns = new Turns(clock);
   let after = -1;
-  let renewedMs = clock.monotonic();
   return pulledStream(async () => {
     for (;;) {
+      await turns.pause();
       const rows: readonly BatchRow[] = await store.rows(batch.id, after, rowsPage);
       const last = rows.at(-1);
       if (last === undefined) return null;
       after = last.position;
-      if (clock.monotonic() - renewedMs > batchLeaseMs / 4) {
-        renewedMs = clock.monotonic();
-        if ((await store.renew(leased, clock.now() + batchLeaseMs)) === null)
-          throw new Error("the lease of the batch was lost");
-      }
       const lines = rows.map((row) => renderRow(batch, row)).filter(isWanted);
       if (lines.length > 0) return Buffer.from(lines.map(({ text }) => `${text}\n`).join(""));
     }

@@ -22,6 +22,7 @@ import type { BatchesOptions } from "../options.ts";
 import { maySend, pathModelOf, protocolOf, rowCall, withAddedBudgets, withoutBudgets } from "../row-call.ts";
 import type { LeasedBatch } from "../store/batch-writes.ts";
 import type { EndedRow } from "../store/row-writes.ts";
+import { Turns } from "../turns.ts";
 import type { Pauses } from "./pauses.ts";
 import { RowBodies } from "./row-bodies.ts";
 import type { RowSlots } from "./row-slots.ts";
@@ -45,7 +46,7 @@ export type RunEnd = "ended" | "stopped" | "lost" | "waiting";
 export const batchLeaseMs = 60_000;
 const renewMs = 10_000;
 /** Ends of rows that are stored together, and the longest wait for more. */
-const storedTogether = 64;
+const storedTogether = 32;
 const storeMs = 250;
 /** Tries of a row that upstreams refuse for a while, and the waits between them. */
 const triesMax = 6;
@@ -117,6 +118,7 @@ export class OwnRun {
   /** Starts rows until there is none left, or none may begin any more. */
   async #dispatch(): Promise<"empty" | "canceled" | "expired" | "stopped" | "lost"> {
     const { clock, slots, store } = this.#dependencies;
+    const turns = new Turns(clock);
     for (;;) {
       if (this.#stopping.aborted) return "stopped";
       if (!(await this.#renew())) return "lost";
@@ -136,6 +138,8 @@ export class OwnRun {
       }
       const waitMs = this.#waitOf(principal);
       const isGranted = waitMs === 0 && (await slots.take(this.#batch.workspaceId, this.#stopping));
+      // Rows end together when their answers arrive together.
+      await turns.pause();
       if (!isGranted) {
         this.#queue.unshift(row);
         if (waitMs > 0) await this.#pause(waitMs);

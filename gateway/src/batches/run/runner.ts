@@ -11,6 +11,7 @@ const tickMs = 500;
 const restMs = 5_000;
 /** Delay of a batch that has to wait. */
 const waitMs = 5_000;
+const leaseRenewMs = batchLeaseMs / 4;
 /** Holds, rows of dead processes and old results are checked this often. */
 const sweepMs = 10_000;
 /** The journal of a process that is silent for so long counts as lost. */
@@ -150,12 +151,28 @@ export class BatchRunner {
     // Every row has ended. Its cost is counted before its money is released.
     if (batch.state !== "finalizing") holds.readCosts((await store.findById(batch.id)) ?? batch);
     holds.endAll(batch);
-    await finishBatch(this.#dependencies, leased);
+    await this.#withLease(leased, finishBatch(this.#dependencies, leased));
+  }
+
+  /** Keeps the lease until the work has ended. If it is lost all the same, the next write of the work fails. */
+  async #withLease<Result>(leased: LeasedBatch, work: Promise<Result>): Promise<Result> {
+    const { store, clock } = this.#dependencies;
+    const ended = work.then(
+      () => true,
+      () => true,
+    );
+    while (!(await within(clock, leaseRenewMs, ended, () => false))) {
+      // The work continues while the database is unavailable.
+      await store.renew(leased, clock.now() + batchLeaseMs).catch(() => undefined);
+    }
+    return await work;
   }
 
   async #advanceAtVendor(leased: LeasedBatch, provider: Provider): Promise<"ended" | number> {
     try {
-      return await new VendorRun(this.#dependencies, leased, this.#stopping.signal, provider).advance();
+      const run = new VendorRun(this.#dependencies, leased, this.#stopping.signal, provider);
+      // While a request is under way, no other process may take the batch, and perhaps send it again.
+      return await this.#withLease(leased, run.advance());
     } catch (error) {
       if (this.#stopping.signal.aborted) return 0;
       const batch = leased.batch.id;

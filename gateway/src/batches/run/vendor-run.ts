@@ -17,6 +17,7 @@ import {
   type BatchAccount,
   type BatchAdapter,
   type BatchFrame,
+  type ListedBatch,
   lanesOf,
   type OutboundDraft,
   type ProviderKind,
@@ -24,18 +25,20 @@ import {
   rootOf,
 } from "#providers/index.ts";
 import { batchBodyOf, batchPlaceOf } from "#relay/index.ts";
+import { jsonLines } from "../accept/json-lines.ts";
 import { readRow } from "../accept/judge-rows.ts";
 import { maySend, pathModelOf, protocolOf, rowCall } from "../row-call.ts";
 import type { LeasedBatch } from "../store/batch-writes.ts";
-import { batchLeaseMs, type RunDependencies } from "./own-run.ts";
+import { Turns } from "../turns.ts";
+import type { RunDependencies } from "./own-run.ts";
 import { RowBodies } from "./row-bodies.ts";
-import { VendorSettlement, vendorNameOf } from "./vendor-settlement.ts";
+import { positionIn, VendorSettlement, vendorNameOf } from "./vendor-settlement.ts";
 
 /** Between two polls: shorter for a new batch. */
 const pollMsMin = 5_000;
 const pollMsMax = 60_000;
 const retryMs = 30_000;
-/** A creation without an answer that is not in the vendor's list after this time was not received. */
+/** A creation that is not in the vendor's list this long after its request has ended was not received. */
 const unlistedMs = 600_000;
 /** The clocks of the vendor and of this machine may differ. */
 const clockSlackMs = 120_000;
@@ -43,6 +46,10 @@ const clockSlackMs = 120_000;
 const lateMs = 3_600_000;
 const rowsPage = 25;
 const clocks = { connectMs: bounds.taskPollConnectMs, headersMs: 120_000, totalMs: 3_600_000 };
+/** A creation without rows is short. */
+const shortMs = 180_000;
+/** How many batches a vendor lists at once: its newest ones. */
+const listedMax = 100;
 const pieceMs = 120_000;
 const resultBytesMax = 16 * 1024 * 1024 * 1024;
 
@@ -131,7 +138,8 @@ export class VendorRun {
       });
       let answer: VendorAnswer;
       try {
-        answer = await this.#send(draft, frame === null ? draft.body : bodyIn(frame));
+        const body = frame === null ? draft.body : bodyIn(frame);
+        answer = await this.#send(draft, body, this.#createMs);
       } catch (thrown) {
         if (asFailure(thrown).arrival === "unknown") return pollMsMin;
         await store.step(this.#leased, { submittedAt: null }, false);
@@ -164,11 +172,12 @@ export class VendorRun {
   #lines(path: string): ReadableStream<Uint8Array> {
     const { store, blobs, principalOf } = this.#dependencies;
     const bodies = new RowBodies(blobs, this.#batch.inputHash ?? "");
+    const turns = new Turns(this.#dependencies.clock);
     let after = -1;
     let isFirst = true;
     return pulledStream(async () => {
       for (;;) {
-        await store.renew(this.#leased, this.#dependencies.clock.now() + batchLeaseMs);
+        await turns.pause();
         const rows = await store.rows(this.#batch.id, after, rowsPage);
         const last = rows.at(-1);
         if (last === undefined) return null;
@@ -176,12 +185,11 @@ export class VendorRun {
         const principal = await principalOf(this.#batch);
         const lines: string[] = [];
         for (const row of rows) {
+          await turns.pause();
           const isSent = row.state === "pending" && principal !== null;
           const body = isSent ? await this.#bodyOf(row, await bodies.of(row), principal) : null;
           if (body !== null) lines.push(this.#adapter.row(vendorNameOf(row), path, body));
         }
-        // Other work has its turn between two pages.
-        await new Promise(setImmediate);
         if (lines.length === 0) continue;
         const text = lines.join(this.#adapter.separator);
         const begun = isFirst ? text : this.#adapter.separator + text;
@@ -222,24 +230,40 @@ export class VendorRun {
     const { store, clock, observer } = this.#dependencies;
     const answer = await this.#ask(this.#adapter.list(this.#account));
     if (!answer.good) return retryMs;
-    const found: string[] = [];
-    for (const { upstreamId, ourId, createdAt, total } of this.#adapter.readList(answer.body)) {
-      const isOurs =
-        ourId === null
-          ? createdAt >= submittedAt - clockSlackMs && total === this.#batch.total - this.#batch.errored
-          : ourId === this.#batch.id;
-      if (isOurs && !(await store.isOfAnother(this.#batch.id, this.#provider.id, upstreamId))) found.push(upstreamId);
+    const listed = this.#adapter.readList(answer.body);
+    const fromMs = submittedAt - clockSlackMs;
+    /** Whether the list would contain it, and does not. */
+    let isMissing = listed.length < listedMax || listed.some(({ createdAt }) => createdAt < fromMs);
+    for (const one of listed) {
+      const isOurs = await this.#isOurs(one, fromMs, submittedAt + this.#createMs + clockSlackMs);
+      if (isOurs === true) {
+        await store.step(this.#leased, { upstreamId: one.upstreamId, progressAt: clock.now() }, false);
+        return pollMsMin;
+      }
+      if (isOurs === null) isMissing = false;
     }
-    const [upstreamId] = found;
-    if (found.length === 1 && upstreamId !== undefined) {
-      await store.step(this.#leased, { upstreamId, progressAt: clock.now() }, false);
-      return pollMsMin;
-    }
-    if (found.length === 0 && clock.now() - submittedAt >= unlistedMs) {
+    if (isMissing && clock.now() - submittedAt >= this.#createMs + unlistedMs) {
       observer.log("warn", "a batch is not in its vendor's list; creating it again", { batch: this.#batch.id });
       await store.step(this.#leased, { submittedAt: null }, false);
     }
     return retryMs;
+  }
+
+  /** Whether a listed batch is this one. null: that is unknown until it has ended, because the vendor does not store our id. */
+  async #isOurs(listed: ListedBatch, fromMs: number, untilMs: number): Promise<boolean | null> {
+    const { upstreamId, ourId, createdAt, total } = listed;
+    const { id, total: rows, errored } = this.#batch;
+    if (ourId !== null) return ourId === id;
+    if (createdAt < fromMs || createdAt > untilMs || total > rows - errored) return false;
+    if (await this.#dependencies.store.isOfAnother(id, this.#provider.id, upstreamId)) return false;
+    const answer = await this.#ask(this.#adapter.poll(this.#account, upstreamId));
+    const [path] = answer.good ? this.#adapter.readReport(upstreamId, answer.body).outputs : [];
+    if (path === undefined) return null;
+    for await (const { bytes } of jsonLines(this.#output(path))) {
+      const line = bytes === null ? null : this.#adapter.readLine(bytes);
+      return line === null ? null : positionIn(this.#batch, line.customId) !== null;
+    }
+    return null;
   }
 
   async #poll(upstreamId: string): Promise<"ended" | number> {
@@ -270,52 +294,43 @@ export class VendorRun {
 
   /** All files of the result, one after the other. null: one of them could not be read. */
   async #download(paths: readonly string[]) {
-    const { blobs, providerClient, store } = this.#dependencies;
-    const answers = async function* (this: VendorRun): AsyncGenerator<Uint8Array, undefined, undefined> {
+    const { blobs, store, observer } = this.#dependencies;
+    const pieces = async function* (this: VendorRun): AsyncGenerator<Uint8Array, undefined, undefined> {
       // It makes the blob unlike any other; it is no row.
       yield Buffer.from(`${JSON.stringify(this.#batch.id)}\n`);
       for (const path of paths) {
-        const draft = this.#adapter.output(this.#account, path);
-        await providerClient.authorize(this.#kind, draft, this.#signal);
-        const answer: OutboundAnswer = await providerClient.send(draft, clocks, this.#signal);
-        if (answer.status !== 200) {
-          answer.body.cancel();
-          throw new Failure("upstream_error", `The result could not be read (${answer.status}).`);
-        }
-        for (;;) {
-          const piece = await answer.body.read("idle", pieceMs);
-          if (piece === null) break;
-          yield piece;
-        }
+        yield* this.#output(path);
         yield Buffer.from("\n");
       }
       return undefined;
     }.call(this);
-    const next = async () => {
-      await this.#renew();
-      return (await answers.next()).value ?? null;
-    };
+    const stream = pulledStream(async () => (await pieces.next()).value ?? null);
     try {
-      return await blobs.put(
-        pulledStream(next),
-        resultBytesMax,
-        new AbortController().signal,
-        async ({ hash, size }) => {
-          await store.step(this.#leased, { vendorHash: hash, vendorBytes: size }, false);
-        },
-      );
-    } catch (thrown) {
-      this.#dependencies.observer.log("warn", "failed to read the result of a vendor's batch; retrying", {
-        batch: this.#batch.id,
-        error: thrown,
+      return await blobs.put(stream, resultBytesMax, new AbortController().signal, async ({ hash, size }) => {
+        await store.step(this.#leased, { vendorHash: hash, vendorBytes: size }, false);
       });
+    } catch (error) {
+      observer.log("warn", "failed to read the result of a vendor's batch; retrying", { batch: this.#batch.id, error });
       return null;
     }
   }
 
-  async #renew(): Promise<void> {
-    await this.#dependencies.store.renew(this.#leased, this.#dependencies.clock.now() + batchLeaseMs);
+  async *#output(path: string): AsyncGenerator<Uint8Array, undefined, undefined> {
+    const { providerClient } = this.#dependencies;
+    const draft = this.#adapter.output(this.#account, path);
+    await providerClient.authorize(this.#kind, draft, this.#signal);
+    const { status, body }: OutboundAnswer = await providerClient.send(draft, clocks, this.#signal);
+    try {
+      if (status !== 200) throw new Failure("upstream_error", `The result could not be read (${status}).`);
+      for (let piece = await body.read("idle", pieceMs); piece !== null; piece = await body.read("idle", pieceMs)) {
+        yield piece;
+      }
+      return undefined;
+    } finally {
+      body.cancel();
+    }
   }
+
   async #endRest(state: "canceled" | "expired"): Promise<"ended"> {
     const { store, clock } = this.#dependencies;
     await store.endPending(this.#batch.id, state, clock.now());
@@ -333,15 +348,20 @@ export class VendorRun {
       true,
     );
   }
+  /** The longest that the request of a creation takes. */
+  get #createMs(): number {
+    return this.#adapter.frame === undefined ? shortMs : clocks.totalMs;
+  }
+
   #path(): string {
     const lane = lanesOf(this.#kind, this.#provider).find(({ endpoint }) => endpoint === this.#batch.endpoint);
     return `/v1${lane?.path ?? ""}`;
   }
 
-  async #send(draft: OutboundDraft, body: OutboundBody | null): Promise<VendorAnswer> {
+  async #send(draft: OutboundDraft, body: OutboundBody | null, totalMs = clocks.totalMs): Promise<VendorAnswer> {
     const { providerClient } = this.#dependencies;
     await providerClient.authorize(this.#kind, draft, this.#signal);
-    const sent = await providerClient.send(draft, clocks, this.#signal, body);
+    const sent = await providerClient.send(draft, { ...clocks, totalMs }, this.#signal, body);
     return this.#read(
       await providerClient.read(draft.provider, sent, { bytesMax: bounds.replyBytesMax, limitMs: pieceMs }),
     );

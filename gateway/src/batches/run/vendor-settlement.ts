@@ -16,10 +16,11 @@ import { jsonLines } from "../accept/json-lines.ts";
 import { protocolOf } from "../row-call.ts";
 import type { LeasedBatch } from "../store/batch-writes.ts";
 import type { SettledRow } from "../store/row-writes.ts";
-import { batchLeaseMs, type RunDependencies } from "./own-run.ts";
+import { nextTurn, Turns } from "../turns.ts";
+import type { RunDependencies } from "./own-run.ts";
 
-/** Rows that are settled in one transaction. SQLite runs it on the thread of the event loop. */
-const rowsTogether = { sqlite: 50, postgres: 1_000 } as const;
+/** Rows that are settled in one transaction. Statements and entries are made on the thread of the event loop, and SQLite runs there. */
+const rowsTogether = { sqlite: 25, postgres: 100 } as const;
 const retryMs = 30_000;
 
 /** Ends the rows of a vendor's batch, with an entry in the ledger for each that was executed. */
@@ -53,7 +54,9 @@ export class VendorSettlement {
     let lines = new Map<number, BatchLine>();
     let count = 0;
     let unread = 0;
+    const turns = new Turns(clock);
     for await (const { bytes } of jsonLines(stream)) {
+      await turns.pause();
       count++;
       // The first line is ours.
       if (count === 1) continue;
@@ -87,18 +90,20 @@ export class VendorSettlement {
   ): Promise<boolean> {
     const { store, observer, counts, clock } = this.#dependencies;
     const rows = await store.rowsAt(this.#batch.id, [...lines.keys()]);
-    const settled = rows.flatMap((row) => {
+    const turns = new Turns(clock);
+    const settled: SettledRow[] = [];
+    for (const row of rows) {
+      await turns.pause();
       const line = lines.get(row.position);
-      return line === undefined ? [] : [this.#settledRow(row, line, price)];
-    });
-    await store.renew(this.#leased, clock.now() + batchLeaseMs);
+      if (line !== undefined) settled.push(this.#settledRow(row, line, price));
+    }
     const entries = await store.settleRows(this.#leased, settled, count, clock.now());
     if (entries === null) return false;
     for (const entry of entries) observer.attemptEnd(entry);
     counts.rows += entries.length;
     counts.failed += entries.filter(({ outcome }) => outcome !== "succeeded").length;
     // Other work has its turn between two transactions.
-    await new Promise(setImmediate);
+    await nextTurn();
     return true;
   }
 
@@ -220,7 +225,7 @@ export class VendorSettlement {
       const entries = await store.settleRows(this.#leased, settled, this.#batch.vendorLines, clock.now());
       if (entries === null) return retryMs;
       for (const entry of entries) observer.attemptEnd(entry);
-      await new Promise(setImmediate);
+      await nextTurn();
     }
   }
 }
@@ -234,7 +239,7 @@ export function vendorNameOf({ batchId, position }: Pick<BatchRow, "batchId" | "
 }
 
 /** null: it is no row of the batch. */
-function positionIn({ id: batchId, total }: Batch, name: string): number | null {
+export function positionIn({ id: batchId, total }: Batch, name: string): number | null {
   const position = Number(/^row-(\d+)-/.exec(name)?.[1] ?? total);
   return position < total && name === vendorNameOf({ batchId, position }) ? position : null;
 }

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { type Batch, type BatchRow, type BatchState, batchPieceRows, membersOf } from "#core/index.ts";
 import {
+  type Connection,
   cursorOf,
   cutPage,
   type Database,
@@ -9,6 +10,7 @@ import {
   pageSize,
   parseCursor,
 } from "#storage/tables.ts";
+import { nextTurn } from "../turns.ts";
 
 /** Listed explicitly: a later version may add columns. */
 export const batchColumns = [
@@ -65,6 +67,28 @@ export interface BatchPage {
 export interface OpenPiece {
   readonly piece: number;
   readonly rows: number;
+}
+
+/** Open rows are counted in one statement for this many pieces. */
+const piecesCounted = 10;
+
+/** The first row of a batch in this state, from a position on. SQLite uses a partial index only if its condition is in the statement. */
+export async function firstIn(
+  connection: Connection,
+  batchId: string,
+  state: "pending" | "running",
+  from = 0,
+): Promise<number | null> {
+  const row = await connection
+    .selectFrom("batch_rows")
+    .select("position")
+    .where("batch_id", "=", batchId)
+    .where("position", ">=", from)
+    .where("state", "=", sql.lit(state))
+    .orderBy("position")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.position ?? null;
 }
 
 /** Reads without a lease. */
@@ -134,7 +158,7 @@ export function batchReads({ kysely }: Database) {
         .selectFrom("batch_rows")
         .select(rowColumns)
         .where("batch_id", "=", batchId)
-        .where("state", "=", "errored")
+        .where("state", "=", sql.lit("errored"))
         .orderBy("position")
         .limit(limit)
         .execute();
@@ -143,17 +167,24 @@ export function batchReads({ kysely }: Database) {
     /** How many rows of each piece have not ended. Pieces without such rows are left out. */
     async openPieces(batchId: string): Promise<readonly OpenPiece[]> {
       const open = new Map<number, number>();
-      // SQLite uses a partial index only if its condition is in the statement.
+      const piece = sql<number>`position / ${sql.lit(batchPieceRows)}`;
       for (const state of ["pending", "running"] as const) {
-        const piece = sql<number>`position / ${sql.lit(batchPieceRows)}`;
-        const rows = await kysely
-          .selectFrom("batch_rows")
-          .select(({ fn }) => [piece.as("piece"), fn.countAll<number>().as("rows")])
-          .where("batch_id", "=", batchId)
-          .where("state", "=", sql.lit(state))
-          .groupBy(piece)
-          .execute();
-        for (const row of rows) open.set(Number(row.piece), (open.get(Number(row.piece)) ?? 0) + Number(row.rows));
+        // In parts: SQLite counts on the thread of the event loop.
+        for (let from = await firstIn(kysely, batchId, state); from !== null; ) {
+          const until = (Math.floor(from / batchPieceRows) + piecesCounted) * batchPieceRows;
+          const rows = await kysely
+            .selectFrom("batch_rows")
+            .select(({ fn }) => [piece.as("piece"), fn.countAll<number>().as("rows")])
+            .where("batch_id", "=", batchId)
+            .where("position", ">=", from)
+            .where("position", "<", until)
+            .where("state", "=", sql.lit(state))
+            .groupBy(piece)
+            .execute();
+          for (const row of rows) open.set(Number(row.piece), (open.get(Number(row.piece)) ?? 0) + Number(row.rows));
+          from = await firstIn(kysely, batchId, state, until);
+          await nextTurn();
+        }
       }
       return [...open].map(([piece, rows]) => ({ piece, rows }));
     },

@@ -1,7 +1,9 @@
 import { sql } from "kysely";
 import { type BatchRowState, batchRequestId } from "#core/index.ts";
 import type { Database } from "#storage/tables.ts";
-import { addSums, firstPending, nextTurn, rowsTogether } from "./row-writes.ts";
+import { nextTurn } from "../turns.ts";
+import { firstIn } from "./batch-rows.ts";
+import { addSums, rowsTogether } from "./row-writes.ts";
 
 /** Answers of upstreams that did not execute the call. */
 const refusedStatuses: ReadonlySet<number> = new Set([429, 503, 529]);
@@ -34,7 +36,7 @@ export function deadProcesses({ kysely }: Database) {
     async markNextRows(owner: string, count: number): Promise<void> {
       const batches = await kysely.selectFrom("batches").select("id").where("due_at", "is not", null).execute();
       for (const { id } of batches) {
-        const first = await firstPending(kysely, id);
+        const first = await firstIn(kysely, id, "pending");
         if (first === null) continue;
         await kysely
           .updateTable("batch_rows")

@@ -17,7 +17,8 @@ import {
   ledgerWriter,
   relaxedWrite,
 } from "#storage/tables.ts";
-import { rowColumns } from "./batch-rows.ts";
+import { nextTurn } from "../turns.ts";
+import { firstIn, rowColumns } from "./batch-rows.ts";
 import type { LeasedBatch } from "./batch-writes.ts";
 
 /** The end of a row. */
@@ -58,7 +59,7 @@ export function rowWrites(database: Database) {
     },
     /** The next pending rows, which this process (`owner`) now runs. A power cut may undo it; see `markNextRows`. */
     async takeRows(batchId: string, owner: string, limit: number): Promise<readonly BatchRow[]> {
-      const first = await firstPending(kysely, batchId);
+      const first = await firstIn(kysely, batchId, "pending");
       if (first === null) return [];
       // A range of the primary key: rows that have ended are skipped.
       const rows = await relaxedWrite(database, (connection) =>
@@ -137,7 +138,7 @@ export function rowWrites(database: Database) {
       let count = 0;
       for (;;) {
         const ended = await kysely.transaction().execute(async (transaction) => {
-          const first = await firstPending(transaction, batchId);
+          const first = await firstIn(transaction, batchId, "pending");
           if (first === null) return null;
           const { numUpdatedRows } = await transaction
             .updateTable("batch_rows")
@@ -179,23 +180,6 @@ export function rowWrites(database: Database) {
       );
     },
   };
-}
-
-/** SQLite answers at once, so a loop of statements would keep the event loop busy. */
-export function nextTurn(): Promise<void> {
-  return new Promise(setImmediate);
-}
-
-export async function firstPending(connection: Connection, batchId: string): Promise<number | null> {
-  const row = await connection
-    .selectFrom("batch_rows")
-    .select("position")
-    .where("batch_id", "=", batchId)
-    .where("state", "=", sql.lit("pending"))
-    .orderBy("position")
-    .limit(1)
-    .executeTakeFirst();
-  return row?.position ?? null;
 }
 
 /**

@@ -61,7 +61,7 @@ export const openaiBatches: BatchAdapter = {
       if (upstreamId === null) return [];
       return {
         upstreamId,
-        ourId: textOf(objectOf(batch["metadata"])[ourIdMember]),
+        ourId: textOf(objectOf(batch["metadata"])[ourIdMember]) ?? "",
         createdAt: (numberOf(batch["created_at"]) ?? 0) * 1_000,
         total: countOf(objectOf(batch["request_counts"])["total"]) ?? 0,
       };

@@ -146,8 +146,8 @@ export class BatchVendor {
   }
 
   #list(wire: VendorWire): Response {
-    const items = this.batches.map((batch) => wire.batch(batch));
-    return Response.json({ object: "list", [wire.listMember]: items, has_more: false });
+    const items = this.batches.slice(-100).map((batch) => wire.batch(batch));
+    return Response.json({ object: "list", [wire.listMember]: items, has_more: this.batches.length > items.length });
   }
 
   /** Unordered, as vendors write them. */

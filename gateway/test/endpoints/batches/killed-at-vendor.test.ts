@@ -42,7 +42,15 @@ describe("SQLite", () =>
     ],
     async () => null,
   ));
-await onPostgres("PostgreSQL", () => suite([{ seed: 4, kills: ["create", "settling"] }], emptyPostgres));
+await onPostgres("PostgreSQL", () =>
+  suite(
+    [
+      { seed: 4, kills: ["create", "settling"] },
+      { seed: 5, kills: ["upload", "output"] },
+    ],
+    emptyPostgres,
+  ),
+);
 
 function suite(
   cases: readonly { readonly seed: number; readonly kills: readonly [Point, ...Point[]] }[],

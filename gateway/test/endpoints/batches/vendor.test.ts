@@ -38,6 +38,12 @@ function config(kind: "openai" | "anthropic" | "gemini", more: Overrides = {}): 
   };
 }
 
+function vendorBatch(): BatchVendor["batches"][number] {
+  const [batch] = vendor.batches;
+  if (batch === undefined) throw new Error("the vendor has no batch");
+  return batch;
+}
+
 const many = (count: number) =>
   Array.from({ length: count }, (_, n) =>
     chatRow(`row ${n}`, {}, { messages: [{ role: "user", content: `prompt ${n}` }] }),
@@ -106,6 +112,66 @@ describe("OpenAI's batches", () => {
     await until(() => vendor.batches.length === 1);
     vendor.end();
     expect((await ended(client, batch.id)).request_counts).toEqual({ total: 3, completed: 3, failed: 0 });
+    expect(vendor.batches).toHaveLength(1);
+  });
+
+  test("stay with their process while the vendor takes minutes to answer a creation", async () => {
+    const clock = new MovedClock();
+    vendor.now = () => clock.now();
+    gateway = await startGateway(config("openai", { clock }));
+    const { kysely } = gateway.control.database;
+    const stored = () => kysely.selectFrom("batches").selectAll().executeTakeFirstOrThrow();
+    const [received, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const seen: string[] = [];
+    vendor.beforeAnswer = async (method, path) => {
+      seen.push(`${method} ${path}`);
+      if (method !== "POST" || path !== "/v1/batches") return;
+      received.resolve();
+      await answered.promise;
+    };
+    const client = clientOf(gateway);
+    const batch = await createBatch(client, many(3));
+    await received.promise;
+    const { lease } = await stored();
+    for (let seconds = 0; seconds < 100; seconds += 20) {
+      clock.move(20_000);
+      await until(async () => Number((await stored()).leased_until) > clock.now() + 20_000);
+    }
+    expect((await stored()).lease).toBe(lease);
+    answered.resolve();
+    await until(async () => (await stored()).upstream_id !== null);
+    vendor.end();
+    await until(async () => {
+      clock.move(1_000);
+      return (await client.batches.retrieve(batch.id)).status === "completed";
+    });
+    expect(seen.filter((one) => one === "POST /v1/batches")).toHaveLength(1);
+    expect(seen).not.toContain("GET /v1/batches");
+  });
+
+  test("are not created again while the vendor's list may not reach back to their creation", async () => {
+    const clock = new MovedClock();
+    vendor.now = () => clock.now();
+    vendor.failing = { status: 502, created: true };
+    gateway = await startGateway(config("openai", { clock }));
+    const client = clientOf(gateway);
+    const batch = await createBatch(client, many(3));
+    await until(() => vendor.batches.length === 1);
+    const others = Array.from({ length: 100 }, (_, n) => `foreign_${n}`);
+    for (const id of others) vendor.batches.push({ ...vendorBatch(), id, ourId: "of another", createdAt: clock.now() });
+    let searches = 0;
+    vendor.beforeAnswer = (method, path) => void (method === "GET" && path === "/v1/batches" && searches++);
+    await until(() => {
+      clock.move(2 * minute);
+      return searches > 10;
+    });
+    expect(vendor.batches).toHaveLength(101);
+    vendor.batches.splice(1);
+    vendor.end();
+    await until(async () => {
+      clock.move(30_000);
+      return (await client.batches.retrieve(batch.id)).status === "completed";
+    });
     expect(vendor.batches).toHaveLength(1);
   });
 
@@ -206,41 +272,74 @@ test("Anthropic's batches run rows at half the price, and their results come fro
   expect(entries.map(({ costNanoUsd }) => costNanoUsd).sort()).toEqual([0, rowCost / 2, rowCost / 2]);
 });
 
+const params = { model: "claude-test", max_tokens: 5, messages: [{ role: "user" as const, content: "hi" }] };
+const two = ["a", "b"].map((custom_id) => ({ custom_id, params }));
+
 test("Anthropic's batch without an answer to its creation never gets the answers of another one in the same account", async () => {
+  const clock = new MovedClock();
+  vendor.now = () => clock.now();
   vendor.failing = { status: 502, created: false };
-  gateway = await startGateway(config("anthropic"));
+  gateway = await startGateway(config("anthropic", { clock }));
   const client = new Anthropic({ apiKey: aliceKey, baseURL: gateway.url, maxRetries: 0 });
-  const params = { model: "claude-test", max_tokens: 5, messages: [{ role: "user" as const, content: "hi" }] };
-  const requests = ["a", "b"].map((custom_id) => ({ custom_id, params }));
-  const { id } = await client.messages.batches.create({ requests });
+  const { id } = await client.messages.batches.create({ requests: two });
   await until(() => vendor.failing === null);
   // Of another gateway, and of another workspace of this one.
   const foreign = ["row-0", "row-1-01ARZ3NDEKTSV4RRFFQ69G5FAV"].map((custom_id) => ({ custom_id, body: params }));
-  vendor.batches.push({ id: "foreign", ourId: null, rows: foreign, createdAt: Date.now(), status: "completed" });
-  expect((await messages.ended(client, id)).request_counts).toMatchObject({ succeeded: 0, errored: 2 });
+  vendor.batches.push({ id: "foreign", ourId: null, rows: foreign, createdAt: clock.now(), status: "completed" });
+  await until(async () => {
+    clock.move(2 * minute);
+    vendor.end();
+    return (await client.messages.batches.retrieve(id)).processing_status === "ended";
+  });
+  expect((await messages.ended(client, id)).request_counts).toMatchObject({ succeeded: 2, errored: 0 });
+  expect(vendor.batches).toHaveLength(2);
   const results = await (await gateway.get(`/v1/messages/batches/${id}/results`)).text();
-  expect(results).not.toContain("row-");
+  expect(results).not.toContain('row-0"');
 });
 
-test("Anthropic's batch without an answer to its creation, with two equal candidates, is given up an hour after its expiry", async () => {
+test("Anthropic's batches of the same size are created once each when the answers to their creations are lost", async () => {
+  const clock = new MovedClock();
+  vendor.now = () => clock.now();
+  gateway = await startGateway(config("anthropic", { clock }));
+  const client = new Anthropic({ apiKey: aliceKey, baseURL: gateway.url, maxRetries: 0 });
+  const create = async (created: boolean) => {
+    vendor.failing = { status: 502, created };
+    const { id } = await client.messages.batches.create({ requests: two });
+    await until(() => vendor.failing === null);
+    return id;
+  };
+  const ids = [await create(false), await create(true)];
+  await until(async () => {
+    clock.move(2 * minute);
+    vendor.end();
+    const batches = await Promise.all(ids.map((id) => client.messages.batches.retrieve(id)));
+    return batches.every(({ processing_status }) => processing_status === "ended");
+  });
+  const ran = vendor.batches.map(({ rows }) => rows[0]?.custom_id.replace("row-0-", "msgbatch_"));
+  expect(ran.sort()).toEqual(ids.sort());
+  for (const id of ids) {
+    expect((await client.messages.batches.retrieve(id)).request_counts).toMatchObject({ succeeded: 2 });
+  }
+});
+
+test("Anthropic's batch without an answer to its creation, with candidates that do not end, is given up an hour after its expiry", async () => {
   const clock = new MovedClock();
   vendor.now = () => clock.now();
   vendor.failing = { status: 502, created: true };
   gateway = await startGateway(config("anthropic", { clock }));
   const client = new Anthropic({ apiKey: aliceKey, baseURL: gateway.url, maxRetries: 0 });
-  const params = { model: "claude-test", max_tokens: 5, messages: [{ role: "user" as const, content: "hi" }] };
-  const requests = ["a", "b"].map((custom_id) => ({ custom_id, params }));
   let searches = 0;
   vendor.beforeAnswer = (method, path) => {
     if (method !== "GET" || path !== "/v1/messages/batches") return;
     searches++;
   };
-  const { id } = await client.messages.batches.create({ requests });
+  const { id } = await client.messages.batches.create({ requests: two });
   await until(() => vendor.failing === null);
-  const [own] = vendor.batches;
-  if (own === undefined) throw new Error("the vendor has no batch");
-  vendor.batches.push({ ...own, id: "foreign", rows: requests.map(({ custom_id }) => ({ custom_id, body: params })) });
-  vendor.end();
+  vendor.batches.push({
+    ...vendorBatch(),
+    id: "foreign",
+    rows: two.map(({ custom_id }) => ({ custom_id, body: params })),
+  });
   const state = async () => (await client.messages.batches.retrieve(id)).processing_status;
   const { kysely } = gateway.control.database;
   const stored = () => kysely.selectFrom("batches").selectAll().executeTakeFirstOrThrow();
@@ -256,7 +355,7 @@ test("Anthropic's batch without an answer to its creation, with two equal candid
   const { submitted_at, expires_at } = await stored();
   // Before and after the time at which a batch that is in no list is created again, and up to an hour after the expiry.
   await searchAt(Number(submitted_at) + 5 * minute);
-  await searchAt(Number(submitted_at) + hour);
+  await searchAt(Number(submitted_at) + 2 * hour);
   await searchAt(Number(expires_at) + 50 * minute);
   expect(await state()).toBe("in_progress");
   expect(vendor.batches).toHaveLength(2);

@@ -1,5 +1,5 @@
-import { geminiFileRows, geminiInlineRows, unnamedRow } from "#batches/index.ts";
-import { wholeOf } from "#bodies/index.ts";
+import { batchBounds, geminiFileRows, geminiInlineRows, unnamedRow } from "#batches/index.ts";
+import { outcomeOf } from "#bodies/index.ts";
 import {
   type Batch,
   type BatchState,
@@ -12,7 +12,7 @@ import {
   storedFileId,
 } from "#core/index.ts";
 import { callableModels, isCallable, noModel } from "#identity/index.ts";
-import { endpointProtocols, parseObject, skimObject, textOf } from "#protocols/index.ts";
+import { endpointProtocols } from "#protocols/index.ts";
 import { admitted, withKey } from "../../authenticated.ts";
 import { readJsonPieces, withPlace } from "../../body.ts";
 import type { Endpoint, Exchange } from "../../dependencies.ts";
@@ -24,7 +24,6 @@ const api = "gemini";
 const place = "/batches/";
 const inlineBody = { bytesMax: 20 * 1024 * 1024, packed: true };
 const pageMax = 100;
-const displayNameMax = 256;
 
 /** Gemini's batches. Source: Gemini API reference, "Batch API". */
 export const createGeminiBatch = creationOf("generate");
@@ -34,18 +33,20 @@ function creationOf(endpoint: "generate" | "embed-content"): Endpoint {
   return withKey((exchange, principal) =>
     admitted(exchange, principal, async () => {
       const { dependencies, request } = exchange;
-      const { configSnapshot, batches, files } = dependencies;
+      const { configSnapshot, batches, bodies, files } = dependencies;
       const { model } = factsOfPath(exchange, (name) => isCallable(configSnapshot(), principal, name));
       if (callableModels(configSnapshot(), principal, model).length === 0) {
         throw noModel(configSnapshot(), principal, model);
       }
-      const body = await withPlace(exchange, principal, async (place) =>
-        wholeOf(await readJsonPieces(exchange, place, inlineBody)),
-      );
-      const { displayName, fileName, requests } = readCreation(body);
+      const read = await withPlace(exchange, principal, async (place) => {
+        const sent = await readJsonPieces(exchange, place, inlineBody);
+        const ask = { rowsMax: batchBounds.rowsMax.gemini };
+        return await bodies.do("gemini-batch", ask, sent, { signal: request.signal, owner: principal });
+      });
+      const { displayName, fileName, rows: spans } = outcomeOf(read).answer;
       const file = fileName === null ? null : await files.get(principal.workspace.id, storedFileId(fileName));
       const rows =
-        file === null ? geminiInlineRows(body, requests ?? none, model) : geminiFileRows(await files.open(file), model);
+        file === null ? geminiInlineRows(read.body, spans, model) : geminiFileRows(await files.open(file), model);
       const batch = await batches.create({
         ...{
           api,
@@ -64,8 +65,6 @@ function creationOf(endpoint: "generate" | "embed-content"): Endpoint {
     }),
   );
 }
-
-const none = { start: 0, end: 0 };
 
 /** GET /v1beta/batches/{id}: with the answers, in their order, if the rows came in the creation. */
 export const getGeminiBatch = withKey(async (exchange, { workspace }) => {
@@ -106,41 +105,6 @@ export const listGeminiBatches = withKey(async (exchange, { workspace }) => {
 
 function idOf({ path }: Exchange): string | null {
   return batchIdOf(api, `batches/${path.slice(path.indexOf(place) + place.length).replace(/:cancel$/, "")}`);
-}
-
-/** Throws Failure invalid_request. */
-function readCreation(body: Uint8Array) {
-  const batch = memberOf(body, { start: 0, end: body.length }, "batch");
-  const input = batch === null ? null : (memberOf(body, batch, "inputConfig") ?? memberOf(body, batch, "input_config"));
-  if (batch === null || input === null) throw invalid("batch.inputConfig is missing.", "batch.inputConfig");
-  const outer = memberOf(body, input, "requests");
-  const requests = outer === null ? null : memberOf(body, outer, "requests");
-  const fileName = textAt(body, memberOf(body, input, "fileName") ?? memberOf(body, input, "file_name"));
-  if ((requests === null) === (fileName === null)) {
-    throw invalid("batch.inputConfig needs either fileName or requests.requests.", "batch.inputConfig");
-  }
-  const displayName = textAt(body, memberOf(body, batch, "displayName")) ?? "";
-  if (displayName.length > displayNameMax) {
-    throw invalid(`displayName must have at most ${displayNameMax} characters.`, "batch.displayName");
-  }
-  return { requests, fileName, displayName };
-}
-
-type Span = { readonly start: number; readonly end: number };
-
-/** null: there is no such member. */
-function memberOf(body: Uint8Array, { start, end }: Span, name: string): Span | null {
-  return skimObject(body, start, end, new Set([name]))?.get(name) ?? null;
-}
-
-function textAt(body: Uint8Array, span: Span | null): string | null {
-  if (span === null) return null;
-  const value = Buffer.from(body.buffer, body.byteOffset + span.start, span.end - span.start).toString("utf8");
-  return textOf(parseObject(Buffer.from(`{"v":${value}}`))?.["v"]);
-}
-
-function invalid(message: string, param: string): Failure {
-  return new Failure("invalid_request", message, { param });
 }
 
 const states: Readonly<Record<BatchState, string>> = {

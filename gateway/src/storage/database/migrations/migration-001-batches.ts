@@ -80,4 +80,5 @@ export const batchTables: readonly string[] = [
 )`,
   "create index batch_rows_pending on batch_rows (batch_id, position) where state = 'pending'",
   "create index batch_rows_running on batch_rows (batch_id, position) where state = 'running'",
+  "create index batch_rows_errored on batch_rows (batch_id, position) where state = 'errored'",
 ];
