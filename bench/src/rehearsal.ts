@@ -15,7 +15,7 @@ import { limitScope } from "../../gateway/src/storage/tables.ts";
 const { values } = parseArgs({ options: { directory: { type: "string" }, days: { type: "string", default: "400" } } });
 if (values.directory === undefined) throw new Error("--directory is missing");
 const database = openDatabase({ path: join(values.directory, "sluice.db"), create: false });
-const config = { ...(await placesOf(database)), models: new Map(), providers: new Map(), budgetPolicies: [] };
+const config = { ...(await placesOf(database)), models: new Map(), providers: new Map(), budgetPolicies: [], guardrails: [] };
 const limits = { rpm: 1_000, tpm: 10_000_000, concurrency: 100 };
 const budget = { usd: 1_000, period: "day" } as const;
 const groupsOf = (id: string) => [...config.groups.values()].filter(({ workspaceId }) => workspaceId === id);
@@ -32,7 +32,7 @@ const [{ from, to } = { from: 0, to: 0 }] = await database.kysely
   .execute();
 Error.stackTraceLimit = 0;
 const end = Math.min(to + 1, from + Number(values.days) * 86_400_000);
-const run = new RehearsalRun(database, { from, to: end, workspaceIds: null, changes, config });
+const run = new RehearsalRun(database, { from, to: end, now: Date.now(), workspaceIds: null, changes, config });
 const startedMs = performance.now();
 const cpu = process.cpuUsage();
 let entries = 0;

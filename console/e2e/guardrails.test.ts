@@ -172,25 +172,34 @@ describe.skipIf(noBrowser !== null)("guardrails in the console", () => {
     }
   });
 
-  test("a new rule is tested on captured requests before it is saved", async () => {
+  test("a new rule is rehearsed on captured requests before it is saved", async () => {
     await page.goto("/console/guardrails?workspace=acme");
     await page.getByRole("button", { name: "Create guardrail" }).first().click();
     const drawer = page.getByRole("dialog", { name: "Create guardrail" });
     await drawer.getByRole("radio", { name: "Blocked words" }).check();
-    const box = drawer.getByRole("group", { name: "Test on captured requests" });
-    expect(await box.getByRole("button", { name: "Test" }).isDisabled()).toBe(true);
+    const button = drawer.getByRole("button", { name: "Rehearse" });
+    expect(await button.isDisabled()).toBe(true);
     await drawer.getByRole("textbox", { name: "Words or phrases" }).fill("Heron");
-    await box.getByRole("button", { name: "Test" }).click();
-    await box.getByText("In the last 7 days, this would have stopped 1 request of 1 API key.").waitFor();
-    await box.getByText("Examined: 2 captured requests with answers. Every request was captured.").waitFor();
-    const row = box.getByRole("table", { name: "Requests with findings" }).getByRole("row", { name: /Blocked.*ci/ });
+    await button.click();
+    const dialog = page.getByRole("dialog", { name: "Rehearse this change" });
+    await dialog.getByRole("button", { name: "Rehearse", exact: true }).click();
+    await dialog.getByText("Would have refused 1 of 2 requests of 1 API key, and saved").waitFor();
+    const section = dialog.getByRole("region", { name: "Guardrail acme/blocked-words" });
+    await section.getByText("Would have stopped 1 request of 1 API key.").waitFor();
+    await section.getByText("Examined: 2 captured requests with answers. Every request was captured.").waitFor();
+    const found = section.getByRole("table", { name: "Requests with findings" });
+    const row = found.getByRole("row", { name: /Blocked.*ci/ });
     expect(await row.getByRole("link").getAttribute("href")).toContain("/requests/req_");
-    expect(await drawer.getByText("A heron.").count()).toBe(0);
+    expect(await dialog.getByText("A heron.").count()).toBe(0);
     expect(await violationsInBothThemes(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Back to the form" }).click();
     await drawer.getByRole("textbox", { name: "Words or phrases" }).fill("Pelican");
-    await box.getByText("The rule or the period has changed since.").waitFor();
-    await box.getByRole("button", { name: "Test" }).click();
-    await box.getByText("In the last 7 days, this would have found nothing in the captured requests.").waitFor();
+    await button.click();
+    await dialog.getByText("The form has changed since this rehearsal.").waitFor();
+    await dialog.getByRole("button", { name: "Rehearse again" }).click();
+    await dialog.getByText("Would have changed nothing about 2 requests.").waitFor();
+    await section.getByText("Would have found nothing in the captured requests.").waitFor();
+    await dialog.getByRole("button", { name: "Back to the form" }).click();
     const { data } = await opened.ada.call("guardrails.list", { params: { workspace: "acme" } });
     expect(data.map(({ name }) => name)).not.toContain("blocked-words");
   });

@@ -5,7 +5,7 @@ import { violationsInBothThemes } from "./accessibility.ts";
 import { noBrowser } from "./opened-browser.ts";
 import { type OpenedConsole, openConsole } from "./opened-console.ts";
 import { navigateTo } from "./populated/all-pages.ts";
-import type { SignedInUser } from "./signed-in-user.ts";
+import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
 
 const calls = 5;
 
@@ -175,6 +175,75 @@ describe.skipIf(noBrowser !== null)("rehearsals in the console", () => {
     await navigateTo(page, `/console/requests/${refused}?workspace=acme`);
     await page.getByRole("link", { name: "Raise this limit" }).click();
     await page.getByRole("dialog", { name: "Policy fast-only" }).waitFor();
+  });
+
+  test("an unsaved guardrail shows the requests that were not captured, also on a page for other admins", async () => {
+    await navigateTo(page, "/console/guardrails?workspace=acme&guardrail=new");
+    const form = page.getByRole("dialog", { name: "Create guardrail" });
+    await form.getByRole("radio", { name: "Blocked words" }).check();
+    const button = form.getByRole("button", { name: "Rehearse" });
+    expect(await button.isDisabled()).toBe(true);
+    await form.getByRole("textbox", { name: "Words or phrases" }).fill("Heron");
+    await rehearse(form);
+    const section = dialog().getByRole("region", { name: "Guardrail acme/blocked-words" });
+    await section
+      .getByText(/Examined: 0 captured requests with answers. \d+ more requests were not examined./)
+      .waitFor();
+    await dialog().getByText("The request has no captured body, so guardrails could not check it.").waitFor();
+    const link = (await dialog().getByRole("link", { name: "Open as a page" }).getAttribute("href")) ?? "";
+    await dialog().getByRole("button", { name: "Back to the form" }).click();
+    const body = { email: "boss@example.com", role: "admin" } as const;
+    const invitation = await ada.call("invitations.create", { params: { workspace: "acme" }, body });
+    const token = invitation.link.slice(invitation.link.indexOf("=") + 1);
+    await ada.call("invitation.accept", { body: { token, name: "Boss", password } });
+    const boss = await signInAs(opened.gateway.url, body.email);
+    for (const locale of ["en", "zh-CN"]) {
+      const phone = await boss.page(opened.browser, { locale, viewport: { width: 360, height: 780 } });
+      await phone.goto(new URL(link, page.url()).href);
+      await phone.getByRole("heading", { name: /acme\/blocked-words/ }).waitFor();
+      expect(await phone.evaluate("document.documentElement.scrollWidth")).toBe(360);
+      expect(await violationsInBothThemes(phone)).toEqual([]);
+    }
+  });
+
+  test("every form of a limit, budget, price, route, grant and guardrail can be rehearsed", async () => {
+    const { data: groups } = await ada.call("groups.list", { params: { workspace: "acme" } });
+    const { data: members } = await ada.call("members.list", { params: { workspace: "acme" } });
+    const forms = [
+      `keys/${keyId}?workspace=acme&edit=1`,
+      `workspaces/acme?tab=groups&group=${groups[0]?.id}`,
+      `workspaces/acme?tab=members&limits=${members[0]?.id}`,
+      "workspaces/acme?edit=1",
+      "limits?workspace=acme&budget=new",
+      "limits?workspace=-&budget=new",
+      "guardrails?workspace=acme&guardrail=new",
+      "guardrails?workspace=-&guardrail=new",
+    ];
+    for (const path of forms) {
+      await navigateTo(page, `/console/${path}`);
+      await page.getByRole("dialog").getByRole("button", { name: "Rehearse" }).waitFor();
+    }
+    await navigateTo(page, "/console/models/fast?tab=price");
+    await page.getByLabel("Input", { exact: true }).first().fill("3000");
+    await page.getByRole("button", { name: "Rehearse" }).waitFor();
+    await page.getByRole("button", { name: "Discard" }).click();
+    await navigateTo(page, "/console/models/fast?tab=serving");
+    await page.getByLabel("Owned by").fill("nobody");
+    await page.getByRole("button", { name: "Rehearse" }).waitFor();
+    await page.getByRole("button", { name: "Discard" }).click();
+    await ada.call("keys.create", { params: { workspace: "acme" }, body: { name: "limited", limits: { rpm: 5 } } });
+    await navigateTo(page, "/console/limits?workspace=acme");
+    await page.getByRole("button", { name: /^Edit .*limited/ }).click();
+    await page.getByRole("button", { name: "Rehearse" }).waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await navigateTo(page, "/console/keys?workspace=acme");
+    for (const action of ["Set limits", "Set budget"]) {
+      await page.getByRole("checkbox", { name: "limited" }).check();
+      await page.getByRole("button", { name: action }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Rehearse" }).waitFor();
+      await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+      await page.getByRole("checkbox", { name: "limited" }).uncheck();
+    }
   });
 
   test("nothing violates the content security policy", () => {

@@ -4,7 +4,7 @@ import { budgetPoliciesMax } from "./budget-windows.ts";
 import { groupSchema, keySchema, modelSchema, workspaceSchema } from "./config.ts";
 import { budgetSchema, limitsSchema } from "./config-limits.ts";
 import { userSchema } from "./config-people.ts";
-import { guardrailSchema, workspaceGuardrailSchema } from "./guardrail-fields.ts";
+import { guardrailFields, guardrailScopeMax } from "./guardrail-fields.ts";
 import { guardrailBounds } from "./guardrail-table.ts";
 
 const budget = budgetSchema.nullable().optional().describe("Replaces the budget. null: no budget.");
@@ -12,7 +12,7 @@ const limits = limitsSchema.optional().describe("Replaces all rates. {}: no rate
 
 const { usd, period, time_zone, over, increase, split_by, match, ...others } = budgetPolicySchema.shape;
 
-/** Ids too, because forms of the console know ids. */
+/** Ids too, as for guardrails. */
 const namesOrIds = match
   .unwrap()
   .extend({ workspaces: match.unwrap().shape.groups.describe("Slugs. Only for policies of the installation.") })
@@ -33,6 +33,20 @@ const budgetPolicies = z
   .max(budgetPoliciesMax)
   .optional();
 
+/** Names as in the config file, or ids, because forms of the console know ids. */
+const scopeNames = z.array(z.string().min(1).max(320)).max(guardrailScopeMax).optional();
+const { check, action, at, enabled, ...guardrail } = guardrailFields;
+const workspaceGuardrail = z.strictObject({
+  ...guardrail,
+  ...{ check: check.optional(), action: action.optional(), at: at.nullable() },
+  enabled: enabled.describe("false: without this guardrail."),
+  groups: scopeNames.describe("Replaces the groups that it applies to. Names or ids."),
+  keys: scopeNames.describe("Replaces the keys that it applies to. Names or ids."),
+});
+const installedGuardrail = workspaceGuardrail.extend({
+  workspaces: scopeNames.describe("Replaces the workspaces that it applies to. Slugs or ids."),
+});
+
 /** The parts of a config file that can be rehearsed. Fields that are left out do not change. */
 export const rehearsedChangeSchema = z
   .strictObject({
@@ -46,10 +60,10 @@ export const rehearsedChangeSchema = z
             .max(1_000)
             .optional(),
           guardrails: z
-            .array(workspaceGuardrailSchema)
+            .array(workspaceGuardrail)
             .max(guardrailBounds.perCallMax)
             .optional()
-            .describe("Checks of captured requests and answers. Each is rehearsed alone."),
+            .describe("Guardrails of the workspace, found by name, or new. They check captured requests and answers."),
           budgets: budgetPolicies.describe("Budgets for some of the workspace's calls, found by name, or new."),
           keys: z
             .array(
@@ -82,10 +96,10 @@ export const rehearsedChangeSchema = z
       .optional()
       .describe("Limits of people in their workspaces."),
     guardrails: z
-      .array(guardrailSchema)
+      .array(installedGuardrail)
       .max(guardrailBounds.perCallMax)
       .optional()
-      .describe("The same for all workspaces. Administrators only."),
+      .describe("Guardrails of the installation, found by name, or new. Administrators only."),
     budgets: budgetPolicies.describe("Budgets of the installation, found by name, or new. Administrators only."),
     models: z
       .array(

@@ -9,7 +9,6 @@ export * from "./budget-policies.ts";
 export * from "./client.ts";
 export * from "./files.ts";
 export * from "./guardrail-findings.ts";
-export * from "./guardrail-replay.ts";
 export * from "./guardrails.ts";
 export * from "./key-owners.ts";
 export * from "./key-requests.ts";

@@ -1,18 +1,22 @@
 import { z } from "zod";
+import { guardrailChecks } from "../guardrail-table.ts";
 import { rehearsedChangeSchema } from "../rehearsed-change.ts";
-import { capturedResultFields } from "./guardrail-replay.ts";
 import { route } from "./route.ts";
 import { limitScopes } from "./states.ts";
 import { at, count, id, maybeAt, pageOf, pageQuery, personSchema } from "./words.ts";
 
 /** Longest period, in days. */
 export const rehearsalDaysMax = 400;
+/** Captured requests that a rehearsal checks with its guardrails. */
+export const rehearsedCapturesMax = 20_000;
+/** Requests with findings that a guardrail lists. */
+export const rehearsedFindingsMax = 50;
 const changeBytesMax = 1024 * 1024;
 
 const rehearsalStates = ["waiting", "running", "done", "failed", "cancelled"] as const;
 
 /** Kinds of limits and grants that refuse a call. */
-export const rehearsedLimits = ["rpm", "tpm", "concurrency", "budget", "models", "deployments"] as const;
+export const rehearsedLimits = ["rpm", "tpm", "concurrency", "budget", "models", "deployments", "guardrail"] as const;
 
 /** Facts that a rehearsal lacks or estimates. */
 export const rehearsalUnknowns = [
@@ -27,6 +31,11 @@ export const rehearsalUnknowns = [
   "vendor_costs",
   "other_upstreams",
   "health_unknown",
+  "not_captured",
+  "captures_bound",
+  "checks_not_run",
+  "allowed_cost",
+  "allowed_unknown",
 ] as const;
 
 const nanoUsd = z
@@ -36,7 +45,7 @@ const nanoUsd = z
 const share = z.number().min(0).max(1);
 
 const scopeName = {
-  scope: z.enum([...limitScopes, "model"]),
+  scope: z.enum([...limitScopes, "model", "guardrail"]),
   scope_id: z.string(),
   label: z.string().describe("`key acme/ci`."),
 };
@@ -55,6 +64,69 @@ const refusedCallSchema = z.object({
   model: z.string(),
   ...scopeName,
   limit: z.enum(rehearsedLimits),
+});
+
+/** Sums of one side: of the captured requests, or of their answers. */
+const sideSchema = z.object({
+  examined: count,
+  blocked: count,
+  masked: count,
+  flagged: count,
+  unreadable: count.describe("Files, pictures and other bodies that are not stored as text."),
+  cut: count.describe("Only the beginning was captured, and examined."),
+  redacted: count.describe(
+    "Credentials were removed before the body was stored, so the guardrail could not find them there.",
+  ),
+  failed: count,
+});
+
+const rehearsedGuardrailSchema = z.object({
+  name: z.string(),
+  workspace: z.object({ id, slug: z.string() }).nullable().describe("null: all workspaces."),
+  mode: z
+    .enum(["enforced", "shadow", "removed"])
+    .describe("With the change. Only requests that an enforced one blocks are `refused`."),
+  not_run: z
+    .enum(guardrailChecks)
+    .nullable()
+    .describe("Nothing was examined: this check asks a model or a service, which would cost money and send the texts."),
+  calls: count.describe("Calls to which it would apply, captured or not."),
+  captured: count.describe("Calls with a captured body that were examined."),
+  found: count.describe("Captured requests with a finding in the request or the answer."),
+  input: sideSchema,
+  output: sideSchema.describe("Answers of requests that would not have been blocked."),
+  types: z.array(z.object({ type: z.string(), findings: count })),
+  people: z
+    .array(z.object({ person: personSchema, requests: count }))
+    .describe("Senders of the requests with findings, most requests first; at most 100. Shared keys have no person."),
+  people_touched: count,
+  keys: z
+    .array(z.object({ id, name: z.string(), requests: count }))
+    .describe("Keys of the requests with findings, most requests first; at most 100."),
+  keys_touched: count,
+  hours: z
+    .array(z.object({ at, blocked: count, masked: count, flagged: count }))
+    .describe("Hours with findings, oldest first."),
+  requests: z
+    .array(
+      z.object({
+        request_id: id,
+        at,
+        workspace: z.object({ id, slug: z.string() }),
+        key: z.object({ id, name: z.string() }),
+        person: personSchema.nullable(),
+        side: z.enum(["input", "output"]),
+        verdict: z.enum(["blocked", "masked", "flagged", "failed"]),
+      }),
+    )
+    .describe(`Requests with findings, newest first; at most ${rehearsedFindingsMax}.`),
+  recorded: z
+    .object({ blocked: count, masked: count, flagged: count })
+    .describe("Requests that it refused, masked or flagged then, captured or not."),
+  allowed: count.describe("Requests that it refused then, and that would be let through."),
+  allowed_unknown: count.describe(
+    "Requests that it refused then. Whether it would again cannot be known: they were not captured, or it asks a model or a service.",
+  ),
 });
 
 const rehearsalResultSchema = z.object({
@@ -117,16 +189,13 @@ const rehearsalResultSchema = z.object({
     )
     .describe("Calls that another model or provider would have answered, most calls first; at most 100."),
   guardrails: z
-    .array(
-      z.object({
-        name: z.string(),
-        workspace: z.object({ id, slug: z.string() }).nullable().describe("null: all workspaces."),
-        ...capturedResultFields,
-      }),
-    )
+    .array(rehearsedGuardrailSchema)
     .describe(
-      "Guardrails of the change on captured requests, newest first, at most 5,000 each. They refuse no calls here.",
+      `Guardrails of the change on captured requests and answers, oldest first, at most ${rehearsedCapturesMax.toLocaleString("en")} requests.`,
     ),
+  allowed: count.describe(
+    "Requests that guardrails of the change refused then, and that would be let through. Their cost cannot be known.",
+  ),
   unknown: z
     .array(z.object({ code: z.enum(rehearsalUnknowns), calls: count }))
     .describe("Facts that are missing or estimated, with the number of calls that each concerns."),
@@ -136,6 +205,7 @@ export type RehearsalResult = z.infer<typeof rehearsalResultSchema>;
 const rehearsalSchema = z.object({
   id,
   state: z.enum(rehearsalStates),
+  created_by: personSchema,
   workspace: z.object({ id, slug: z.string() }).nullable().describe("null: all workspaces that the change concerns."),
   from: at,
   to: at,
@@ -187,7 +257,7 @@ export const rehearsalRoutes = {
   "rehearsals.get": route({
     method: "GET",
     path: "/api/rehearsals/{rehearsal}",
-    summary: "Read one of your rehearsals, with its progress and result",
+    summary: "Read a rehearsal of a change that you may make, with its progress and result",
     needs: "admin",
     answer: withResult,
   }),

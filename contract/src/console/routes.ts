@@ -6,7 +6,6 @@ import { batchRoutes } from "./batches.ts";
 import { budgetPolicyRoutes } from "./budget-policies.ts";
 import { fileRoutes } from "./files.ts";
 import { guardrailFindingRoutes } from "./guardrail-findings.ts";
-import { guardrailReplayRoutes } from "./guardrail-replay.ts";
 import { guardrailRoutes } from "./guardrails.ts";
 import { keyRequestRoutes } from "./key-requests.ts";
 import { keyRoutes } from "./keys.ts";
@@ -57,7 +56,6 @@ export const consoleRoutes = {
   ...alertRoutes,
   ...guardrailRoutes,
   ...guardrailFindingRoutes,
-  ...guardrailReplayRoutes,
   ...rehearsalRoutes,
   ...settingsRoutes,
   ...rightsRoutes,

@@ -2,7 +2,6 @@ import type { ConfigView } from "@sluice/contract";
 import type { AlertLog, AlertSender, AlertSettings, ReportRuns, ScheduledReports } from "#alerts/index.ts";
 import type { Assets } from "#assets/index.ts";
 import type { Batches } from "#batches/index.ts";
-import type { BodyWork } from "#bodies/index.ts";
 import type { ConfigSnapshot, Model, Principal } from "#core/index.ts";
 import type { AgentStore, ControlStore, PeopleStore, RightsStore, ScimStore } from "#directory/index.ts";
 import type { Files } from "#files/index.ts";
@@ -55,7 +54,6 @@ export interface ConsoleDependencies {
   /** Loaded at first use. */
   readonly reconciliation: () => Promise<Reconciliation>;
   readonly explain: ExplainStore;
-  readonly bodies: Pick<BodyWork, "do">;
   readonly alertSettings: AlertSettings;
   readonly alertLog: AlertLog;
   readonly scheduledReports: ScheduledReports;

@@ -1,11 +1,5 @@
 import { asFailure, bounds, Failure, type FailureCode, type FailureOptions } from "#core/index.ts";
-import {
-  type CapturedAsk,
-  guardedInPlaceBytesMax,
-  type InspectAsk,
-  inspectBody,
-  inspectCaptured,
-} from "#guardrails/index.ts";
+import { guardedInPlaceBytesMax, type InspectAsk, inspectBody } from "#guardrails/index.ts";
 import { openCloudMessages } from "#protocols/index.ts";
 import { putAssets, readAssets } from "./asset-references.ts";
 import { type BodyBytes, wholeOfSpent } from "./body-bytes.ts";
@@ -38,8 +32,6 @@ const jobs = {
   "put-assets": [putAssets, bounds.translateInPlaceBytesMax],
   "put-files": [putFiles, bounds.translateInPlaceBytesMax],
   inspect: [inspectForGuardrails, guardedInPlaceBytesMax],
-  // Always in a thread: there are many of them, and no call waits.
-  "inspect-captured": [inspectCapture, -1],
   patch: [patchBody, bounds.readInPlaceBytesMax],
   unseal: [patchUnsealed, bounds.unsealInPlaceBytesMax],
   govern: [leaveOut, bounds.readInPlaceBytesMax],
@@ -60,14 +52,6 @@ const jobs = {
 function inspectForGuardrails(body: Uint8Array, ask: InspectAsk) {
   return { made: null, answer: inspectBody(body, ask) };
 }
-
-/** The answer is the second body. Empty: not captured. */
-function inspectCapture(request: Uint8Array, ask: CapturedAsk, [answer = noBytes]: readonly Uint8Array[]) {
-  const captured = (body: Uint8Array) => (body.length === 0 ? null : body);
-  return { made: null, answer: inspectCaptured(ask, captured(request), captured(answer)) };
-}
-
-const noBytes = new Uint8Array(0);
 
 export function inPlaceBytesMax(kind: BodyJobKind): number {
   return jobs[kind][1];

@@ -84,34 +84,6 @@ export interface GuardrailCheckFilter
   readonly enforced?: boolean;
 }
 
-/** A captured request with its caller. `workspace`, `key` and `person` as they are shown. */
-export interface CapturedHead extends Pick<RequestRow, "request_id" | "workspace" | "group" | "key" | "person"> {
-  /** Unix milliseconds. */
-  readonly at: number;
-  readonly endpoint: string;
-  /** Its caller got an answer of a model. */
-  readonly isAnswered: boolean;
-}
-
-/** Of a captured request, without credentials. null: not captured. */
-export interface CapturedTexts {
-  readonly requestId: string;
-  readonly request: string | null;
-  readonly answer: string | null;
-  /** Only the beginning was captured. */
-  readonly isCut: { readonly input: boolean; readonly output: boolean };
-  /** The answer is a stream of events. */
-  readonly isStream: boolean;
-}
-
-/** `workspaceId` null: every workspace. All lists empty: every call there; else the calls of any of these. */
-export interface CallScope {
-  readonly workspaceId: string | null;
-  readonly workspaces: readonly string[];
-  readonly groups: readonly string[];
-  readonly keys: readonly string[];
-}
-
 export interface RequestPage extends Paged<RequestRow> {
   /** Unix milliseconds: a time limit ended the search there. null: it covers everything. */
   readonly searchedFrom: number | null;
@@ -462,17 +434,6 @@ export interface ReportStore {
     limit: number,
   ): Promise<Paged<GuardrailCheckRow>>;
   guardrailFindings(filter: GuardrailCheckFilter, by: FindingsDimension, stepMs: number): Promise<GuardrailFindings>;
-  /** Requests with captured bodies that have a ledger entry, newest first. Pages may be short. */
-  capturedHeads(
-    workspaceId: string | null,
-    span: Span,
-    cursor: string | null,
-    limit: number,
-  ): Promise<Paged<CapturedHead>>;
-  /** In any order. Expired ones are left out. */
-  capturedTexts(requestIds: readonly string[], now: number): Promise<readonly CapturedTexts[]>;
-  /** Requests of whole hours. */
-  callCount(scope: CallScope, span: Span): Promise<number>;
   /** Percentiles are exact to 2 %. */
   usage(filter: UsageFilter): Promise<UsageReport>;
   /** All values of a dimension with their usage, in any order, by page. */

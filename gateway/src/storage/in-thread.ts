@@ -7,5 +7,14 @@ export { usageOf } from "./journal/journal-record.ts";
 export { callerKeys, keyOf } from "./keys/keys.ts";
 export { prunedBefore } from "./ledger/ledger-prune.ts";
 export { hourMs } from "./ledger/ledger-rollup.ts";
-export { type PastEntry, pastEntries } from "./ledger/past-entries.ts";
+export {
+  type PastCapture,
+  type PastCheck,
+  type PastChecksQuery,
+  pastCaptures,
+  pastRefusals,
+  pastVerdicts,
+  refusalsOf,
+} from "./ledger/past-captures.ts";
+export { type PastEntry, pastEndpoints, pastEntries } from "./ledger/past-entries.ts";
 export { SpentUntil } from "./reports/spent-until.ts";

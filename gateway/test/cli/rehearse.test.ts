@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLedgerStore, dataPaths, openDatabase } from "#storage/index.ts";
+import { createLedgerStore, type Database, dataPaths, openDatabase } from "#storage/index.ts";
 import { sluice } from "../command-line.ts";
 import { ledgerEntry } from "../conformance/store-fixture.ts";
 import { migratedIn } from "../migrated.ts";
@@ -16,7 +16,7 @@ const day = Date.UTC(2026, 0, 15);
 const period = ["--from", "2026-01-15", "--to", "2026-01-16"];
 
 /** The key `ci` made a call a minute for an hour, with 1,000 tokens in and out each, for 0.012 USD. */
-async function openInstallation() {
+async function openInstallation({ captures = {} }: { readonly captures?: Readonly<Record<string, string>> } = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), "sluice-rehearse-"));
   const file = (name: string, text: string): string => {
     const path = join(dataDir, name);
@@ -39,6 +39,7 @@ async function openInstallation() {
     return { ...entry, usage: { ...entry.usage, inputUncached: 1_000, cacheRead: 0, output: 1_000, reasoning: 0 } };
   });
   await createLedgerStore(database).insert(entries.map((entry) => ({ ...entry, reservedNanoUsd: 0 })));
+  await addCaptures(database, { keyId, workspaceId }, captures);
   await database.close();
   return {
     file,
@@ -46,6 +47,25 @@ async function openInstallation() {
       sluice(["rehearse", file("change.yaml", text), ...period, ...options], dataDir),
     [Symbol.dispose]: () => rmSync(dataDir, { recursive: true, force: true }),
   };
+}
+
+/** `captures`: texts of requests, by request. */
+async function addCaptures(
+  { kysely }: Pick<Database, "kysely">,
+  { keyId, workspaceId }: { readonly keyId: string; readonly workspaceId: string },
+  captures: Readonly<Record<string, string>>,
+): Promise<void> {
+  for (const [id, content] of Object.entries(captures)) {
+    const body = JSON.stringify({ model: "large", messages: [{ role: "user", content }] });
+    await kysely
+      .insertInto("request_captures")
+      .values({
+        ...{ request_id: id, workspace_id: workspaceId, key_id: keyId, at: day, expires_at: Number.MAX_SAFE_INTEGER },
+        ...{ tools: null, request_headers: "[]", response_headers: "[]", request_body: body, response_body: null },
+        ...{ request_bytes: body.length, response_bytes: null, truncated: 0 },
+      })
+      .execute();
+  }
 }
 
 const budget = "workspaces: [{ slug: acme, keys: [{ name: ci, budget: { usd: 0.6, period: day } }] }]\n";
@@ -71,6 +91,10 @@ test("rehearse --json prints the result, and --fail-if decides about the exit st
   expect(failed.stderr).toBe("sluice: the rehearsal fails: refused>0 (10), difference_usd<-0.1 (-0.12)\n");
   const wrong = await installation.rehearse(budget, "--fail-if", "refusals>0");
   expect(wrong.status).toBe(2);
+  const backwards = await installation.rehearse(budget, "--to", "2026-01-14");
+  expect([backwards.status, backwards.stderr]).toEqual([2, "sluice: --from must be before --to\n"]);
+  const elsewhere = await installation.rehearse(budget, "--workspace", "none");
+  expect(elsewhere.status).toBe(1);
 });
 
 test("rehearse calculates past calls at another price", async () => {
@@ -89,6 +113,29 @@ test("rehearse calculates a budget policy", async () => {
   const { stdout } = await installation.rehearse(change);
   expect(stdout).toContain("refused: 10 (16.7 %), of 0 people and 1 key\n");
   expect(stdout).toContain("by the budget of policy per-team (tag:team -)\n");
+});
+
+test("rehearse checks captured requests with a guardrail", async () => {
+  using installation = await openInstallation({
+    captures: { req_0003: "write to jane@example.org", req_0004: "hello" },
+  });
+  const guardrail = "{ name: no-mail, check: { kind: personal_data, types: [email] }, action: block }";
+  const { status, stdout, stderr } = await installation.rehearse(`guardrails: [${guardrail}]\n`);
+  expect([status, stderr]).toEqual([0, ""]);
+  expect(stdout).toContain("refused: 1 (1.7 %), of 0 people and 1 key\n");
+  expect(stdout).toContain("first: 2026-01-15T00:03:00.000Z req_0003 by the guardrail no-mail\n");
+  expect(stdout).toMatch(/\nno-mail +enforced +1 +0 +0 +2 +58 +0\n/);
+  expect(stdout).toMatch(/\nnot_captured +58\n/);
+  const inWorkspace = `workspaces: [{ slug: acme, guardrails: [${guardrail}] }]\n`;
+  const failed = await installation.rehearse(inWorkspace, "--fail-if", "blocked>0", "--fail-if", "masked>0");
+  expect([failed.status, failed.stderr]).toEqual([1, "sluice: the rehearsal fails: blocked>0 (1)\n"]);
+  const removed = await installation.rehearse("guardrails: [{ name: no-mail, enabled: false }]\n");
+  expect(removed.status).toBe(1);
+  expect(removed.stderr).toContain('guardrails[0].name: there is no enabled guardrail "no-mail"');
+  const pattern = "{ name: ids, check: { kind: patterns, patterns: [{ name: id, regex: '(?=a)b' }] }, action: block }";
+  const invalid = await installation.rehearse(`guardrails: [${pattern}]\n`);
+  expect(invalid.status).toBe(1);
+  expect(invalid.stderr).toContain("guardrails[0].check.patterns[0].regex: ");
 });
 
 test("rehearse names a wrong field or name with its place in the file", async () => {

@@ -86,18 +86,36 @@ test("a rehearsal counts the calls that a budget would have refused, and the mon
   expect((await fixture.controlStore.configSnapshot()).version).toBe(fixture.configSnapshot().version);
 });
 
-test("a rehearsal is visible to its creator alone", async () => {
+test("a rehearsal is visible to those who may make its change", async () => {
   await using fixture = await openFixture();
   const { id } = (await fixture.start("admin", dailyBudget)).body as Rehearsal;
-  const read = (who: Who) => fixture.call(who, "rehearsals.get", { params: { rehearsal: id } });
-  for (const who of ["owner", "administrator", "stranger"] as const) expect((await read(who)).status).toBe(404);
-  const cancelled = await fixture.call("owner", "rehearsals.cancel", { params: { rehearsal: id } });
-  expect(cancelled.status).toBe(404);
+  const done = await fixture.ended("admin", id);
+  const read = (who: Who, rehearsal = id) => fixture.call(who, "rehearsals.get", { params: { rehearsal } });
+  for (const who of ["owner", "administrator"] as const) {
+    const { status, body } = await read(who);
+    expect([status, body]).toEqual([200, done]);
+    expect(body.created_by).toMatchObject({ id: fixture.users.admin.id, email: "admin@example.com" });
+  }
+  for (const who of ["member", "stranger"] as const) expect((await read(who)).status).not.toBe(200);
+  expect((await read("stranger")).status).toBe(404);
+  // Changes of the installation, rehearsed on calls of one workspace.
+  const changes = [
+    { budgets: [{ name: "all", usd: 1, period: "day", match: { workspaces: ["acme"] } }] },
+    { workspaces: [{ slug: "acme", limits: { rpm: 1 } }] },
+    { guardrails: [{ name: "keys", check: { kind: "credentials" }, action: "block" }] },
+  ];
+  for (const change of changes) {
+    const started = await fixture.start("administrator", change);
+    expect(started.status).toBe(202);
+    await fixture.ended("administrator", started.body.id);
+    expect((await read("admin", started.body.id)).status).toBe(404);
+    const cancelled = await fixture.call("admin", "rehearsals.cancel", { params: { rehearsal: started.body.id } });
+    expect(cancelled.status).toBe(404);
+  }
   const lists = await Promise.all(
     (["admin", "owner"] as const).map((who) => fixture.call(who, "rehearsals.list", { query: {} })),
   );
   expect(lists.map(({ body }) => body.data.map((each: Rehearsal) => each.id))).toEqual([[id], []]);
-  await fixture.ended("admin", id);
 });
 
 test("a rehearsal is hidden from its creator without the rights for it", async () => {
@@ -195,7 +213,7 @@ test("a rehearsal expires after a day, and fails if its process has ended", asyn
   const ownerId = fixture.users.admin.id;
   const lost = await store.create({ ownerId, workspaceId: null, change: {}, from: 0, to: 1 });
   fixture.clock.advance(150_000);
-  expect(await store.find(ownerId, lost.id)).toMatchObject({ state: "failed", result: null });
+  expect(await store.find(lost.id)).toMatchObject({ state: "failed", result: null });
   fixture.clock.advance(24 * hourMs);
   expect((await fixture.call("admin", "rehearsals.get", { params: { rehearsal: id } })).status).toBe(404);
 });

@@ -41,7 +41,7 @@ export async function openRehearsalFixture(kind: "sqlite" | "postgres"): Promise
     async rehearse(change, span) {
       const configSnapshot = await controlStore.configSnapshot();
       const resolved = await resolveChange(change, configSnapshot, database);
-      const run = new RehearsalRun(database, { ...span, ...resolved, config: configSnapshot });
+      const run = new RehearsalRun(database, { ...span, now: clock.now(), ...resolved, config: configSnapshot });
       while (!(await run.step()).isOver);
       return await run.result();
     },

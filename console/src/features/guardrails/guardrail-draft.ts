@@ -1,4 +1,4 @@
-import type { BodyInput, ConsoleGuardrail, GuardrailCheckConfig } from "@sluice/contract";
+import type { BodyInput, ConsoleGuardrail, GuardrailCheckConfig, RehearsedChange } from "@sluice/contract";
 import {
   type GuardrailAction,
   type GuardrailCheckKind,
@@ -168,6 +168,16 @@ export function bodyOf(draft: GuardrailDraft): BodyInput<"guardrails.create"> {
     ...{ on: [...draft.on], at: draft.at.length === 0 ? null : [...draft.at] },
     ...{ on_error: onErrorOf(draft), timeout_ms: draft.timeoutMs ?? 0 },
   };
+}
+
+/** The unsaved form as a change, without the secret of a webhook; null: it is incomplete, or disables one that is not enabled. */
+export function rehearsedGuardrail(draft: GuardrailDraft, stored: ConsoleGuardrail | null): RehearsedChange | null {
+  if (blockedBy(draft) !== null || (!draft.enabled && stored?.enabled !== true)) return null;
+  const body = bodyOf({ ...draft, secret: "", secretUrl: null });
+  const name = stored?.name ?? body.name;
+  const change = draft.enabled ? { ...body, name } : { name, enabled: false };
+  if (draft.workspace === null) return { guardrails: [change] };
+  return { workspaces: [{ slug: draft.workspace, guardrails: [change] }] };
 }
 
 /** Why the form cannot be sent; null if it can. */

@@ -10,6 +10,7 @@ import { FormDrawer, wrongField } from "../../components/form-drawer.tsx";
 import { ManagedByFileNote } from "../../components/managed-by-file.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { t } from "../../language/areas/guardrails.ts";
+import { RehearseButton } from "../rehearsals/button/rehearse-button.tsx";
 import { CheckFields } from "./check-fields.tsx";
 import {
   blockedBy,
@@ -19,11 +20,11 @@ import {
   type GuardrailDraft,
   guardrailDraftOf,
   mayMask,
+  rehearsedGuardrail,
   templates,
   withKind,
 } from "./guardrail-draft.ts";
 import { MoreFields } from "./more-fields.tsx";
-import { ReplayBox } from "./replay-box.tsx";
 import { PlaceField, ScopeFields } from "./scope-fields.tsx";
 import { TryBox } from "./try-box.tsx";
 
@@ -89,6 +90,7 @@ function GuardrailForm({ guardrail, workspace, onClose }: GuardrailFormProps) {
       problem={act.error}
       blocked={blockedBy(draft)}
       locked={locked}
+      actions={<RehearseButton change={rehearsedGuardrail(draft, guardrail)} workspace={draft.workspace} />}
     >
       {guardrail !== null && <ManagedByFileNote by={guardrail.managed_by} />}
       <Fieldset variant="unstyled" disabled={locked}>
@@ -139,11 +141,6 @@ function GuardrailForm({ guardrail, workspace, onClose }: GuardrailFormProps) {
       {findsPlaces(draft.kind) && !locked && (
         <Fieldset legend={t("guardrails.try.title")}>
           <TryBox draft={draft} />
-        </Fieldset>
-      )}
-      {!locked && (
-        <Fieldset legend={t("guardrails.replay.title")}>
-          <ReplayBox draft={draft} />
         </Fieldset>
       )}
       {!locked && <Warning draft={draft} />}

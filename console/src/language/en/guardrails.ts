@@ -253,40 +253,6 @@ export const guardrails = {
     masked: "After masking",
     notLocal: "Only credentials, personal data, words and patterns can be tried here.",
   },
-  replay: {
-    title: "Test on captured requests",
-    help: "Runs this rule, as it is in the form, over request bodies that API keys have captured. Nothing changes, and no text is sent to a model.",
-    period: "Period",
-    periods: { "24h": "Last 24 hours", "7d": "Last 7 days", "30d": "Last 30 days" },
-    inPeriod: { "24h": "In the last 24 hours", "7d": "In the last 7 days", "30d": "In the last 30 days" },
-    run: "Test",
-    cancel: "Cancel",
-    progress: "Captured requests examined",
-    old: "The rule or the period has changed since.",
-    notLocal:
-      "Rules that ask a model or a service are not tested on captured requests, because that costs money and sends the texts.",
-    senders: "{people, plural, one {# person} other {# people}} ({keys, plural, one {# API key} other {# API keys}})",
-    keys: "{keys, plural, one {# API key} other {# API keys}}",
-    stopped: "{time}, this would have stopped {requests, plural, one {# request} other {# requests}} of {senders}.",
-    masked:
-      "{time}, this would have masked values in {requests, plural, one {# request} other {# requests}} of {senders}.",
-    flagged: "{time}, this would have recorded {requests, plural, one {# request} other {# requests}} of {senders}.",
-    nothing: "{time}, this would have found nothing in the captured requests.",
-    types: "Found: {types}",
-    examined:
-      "Examined: {captured, plural, one {# captured request} other {# captured requests}} with answers. {missing, plural, =0 {Every request was captured.} one {# more request has no captured body.} other {# more requests have no captured body.}}",
-    partly: "The test was stopped before the end.",
-    noCaptures: "To capture requests, set “Capture requests” of an API key to “Headers and bodies”.",
-    requests: "Requests with findings",
-    limits: {
-      redacted:
-        "{count, plural, one {In # body, credentials were removed before it was stored: a rule cannot find them there.} other {In # bodies, credentials were removed before they were stored: a rule cannot find them there.}}",
-      cut: "{count, plural, one {Of # long body, only the first 64 KiB were examined.} other {Of # long bodies, only the first 64 KiB were examined.}}",
-      unreadable:
-        "{count, plural, one {# body is a file, a picture or a form, and was not examined.} other {# bodies are files, pictures or forms, and were not examined.}}",
-      failed: "{count, plural, one {# check failed.} other {# checks failed.}}",
-    },
-  },
   applied: {
     title: "Guardrails",
     help: "Rules for the contents of its requests and answers.",

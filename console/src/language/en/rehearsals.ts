@@ -1,6 +1,6 @@
 export const rehearsals = {
   title: "Rehearsals",
-  help: "The effect that a change of limits, prices, routes or models would have had on past requests. Start a rehearsal with Rehearse next to Save in a form. Nothing is changed. Rehearsals are deleted after a day.",
+  help: "The effect that a change of limits, prices, routes, models or guardrails would have had on past requests. Start a rehearsal with Rehearse next to Save in a form. Nothing is changed. Rehearsals are deleted after a day.",
   one: "Rehearsal",
   period: "Period",
   periods: {
@@ -11,7 +11,7 @@ export const rehearsals = {
   },
   dialog: {
     title: "Rehearse this change",
-    help: "Replays past requests against the limits, budget, models, price and route in this form. Other fields are ignored, and nothing is saved.",
+    help: "Replays past requests against the limits, budget, models, price, route or guardrail in this form. Other fields are ignored, and nothing is saved.",
     start: "Rehearse",
     again: "Rehearse again",
     old: "The form has changed since this rehearsal.",
@@ -36,6 +36,8 @@ export const rehearsals = {
     allowed: "Would have refused none of {calls, plural, one {# request} other {# requests}}{money}.",
     moved: "{moved, plural, one {# request} other {# requests}} would have gone to another model or provider.",
     ended: "{count, plural, one {# stream} other {# streams}} would have ended early.",
+    letThrough:
+      "{count, plural, one {# request that guardrails refused then would be let through. Its} other {# requests that guardrails refused then would be let through. Their}} cost cannot be known.",
     anyway:
       "{count, plural, one {# other request} other {# other requests}} would be refused now without this change too: limits have changed since.",
   },
@@ -81,6 +83,7 @@ export const rehearsals = {
     budget: "Budget",
     models: "Models",
     deployments: "No deployment left",
+    guardrail: "Guardrail",
   },
   objects: {
     workspace: "workspace {name}",
@@ -89,6 +92,7 @@ export const rehearsals = {
     key: "API key {name}",
     model: "model {name}",
     policy: "budget {name}",
+    guardrail: "guardrail {name}",
   },
   moments: {
     title: "First and worst moments",
@@ -96,6 +100,7 @@ export const rehearsals = {
     worst: "Worst minute",
     worstCount: "{count, plural, one {# request} other {# requests}} refused",
     byLimit: "by {limit} of {object}",
+    byGuardrail: "by {object}",
   },
   requests: {
     title: "Refused requests",
@@ -108,6 +113,42 @@ export const rehearsals = {
     help: "The cost with the change is calculated from the recorded usage.",
     from: "Answered by",
     to: "Would go to",
+  },
+  guardrails: {
+    title: "Guardrail {name}",
+    modes: {
+      enforced: "Enforced. Its findings in captured requests and answers.",
+      shadow: "Shadow mode: it would refuse and change nothing. Its findings in captured requests and answers.",
+      removed: "Disabled.",
+    },
+    notRun: "It asks a model or a service, so it was not run: that costs money and sends the texts.",
+    senders: "{people, plural, one {# person} other {# people}} ({keys, plural, one {# API key} other {# API keys}})",
+    keys: "{keys, plural, one {# API key} other {# API keys}}",
+    stopped: "Would have stopped {requests, plural, one {# request} other {# requests}} of {senders}.",
+    masked: "Would have masked values in {requests, plural, one {# request} other {# requests}} of {senders}.",
+    flagged: "Would have recorded {requests, plural, one {# request} other {# requests}} of {senders}.",
+    nothing: "Would have found nothing in the captured requests.",
+    types: "Found: {types}",
+    examined:
+      "Examined: {captured, plural, one {# captured request} other {# captured requests}} with answers. {missing, plural, =0 {Every request was captured.} one {# more request was not examined.} other {# more requests were not examined.}}",
+    noCaptures: "To capture requests, set “Capture requests” of an API key to “Headers and bodies”.",
+    recorded: "Then it refused {blocked, number}, masked {masked, number} and recorded {flagged, number} requests.",
+    allowed:
+      "{count, plural, one {# request that it refused then would be let through.} other {# requests that it refused then would be let through.}}",
+    allowedUnknown:
+      "{count, plural, one {It refused # request then that was not captured whole: the result with the change cannot be known.} other {It refused # requests then that were not captured whole: the result with the change cannot be known.}}",
+    limits: {
+      redacted:
+        "{count, plural, one {In # body, credentials were removed before it was stored: a rule cannot find them there.} other {In # bodies, credentials were removed before they were stored: a rule cannot find them there.}}",
+      cut: "{count, plural, one {Of # long body, only the first 64 KiB were examined.} other {Of # long bodies, only the first 64 KiB were examined.}}",
+      unreadable:
+        "{count, plural, one {# body is a file, a picture or a form, and was not examined.} other {# bodies are files, pictures or forms, and were not examined.}}",
+      failed: "{count, plural, one {# check failed.} other {# checks failed.}}",
+    },
+    requests: "Requests with findings",
+    result: "Result",
+    sides: { input: "Request", output: "Answer" },
+    caller: "Caller",
   },
   unknown: {
     title: "Limits of this result",
@@ -124,11 +165,17 @@ export const rehearsals = {
     unpriced: "The model had no price, so its requests use up no budget.",
     vendor_costs: "The vendor's own cost is charged. A price does not change it.",
     other_upstreams: "Another provider may not support the request, counts tokens differently, and has other caches.",
+    not_captured: "The request has no captured body, so guardrails could not check it.",
+    captures_bound: "At most 20,000 captured requests are checked. Choose a shorter period.",
+    checks_not_run: "Guardrails that ask a model or a service are not run.",
+    allowed_cost: "Requests that a guardrail refused then have no usage, so their cost cannot be known.",
+    allowed_unknown: "A changed guardrail refused the request then. It cannot be known whether it would again.",
     health_unknown: "The usual deployment was unhealthy then, so the request stays where it was answered.",
   },
   list: {
     none: "No rehearsals in the last day",
-    noneHelp: "Change a limit, a price, a route or the allowed models, and choose Rehearse instead of Save.",
+    noneHelp:
+      "Change a limit, a price, a route, a guardrail or the allowed models, and choose Rehearse instead of Save.",
     change: "Change",
     workspace: "Workspace",
     all: "All workspaces",

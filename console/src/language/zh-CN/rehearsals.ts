@@ -3,7 +3,7 @@ import type { Translation } from "../texts.ts";
 
 export const rehearsals: Translation<typeof english> = {
   title: "预演",
-  help: "限额、价格、路由或模型的更改会对过去的请求产生什么影响。在表单中点击“保存”旁的“预演”即可开始，不会更改任何设置。预演在一天后删除。",
+  help: "限额、价格、路由、模型或防护规则的更改会对过去的请求产生什么影响。在表单中点击“保存”旁的“预演”即可开始，不会更改任何设置。预演在一天后删除。",
   one: "预演",
   period: "时间段",
   periods: {
@@ -14,7 +14,7 @@ export const rehearsals: Translation<typeof english> = {
   },
   dialog: {
     title: "预演此更改",
-    help: "按此表单中的限额、预算、模型、价格和路由重放过去的请求。其他字段会被忽略，不会保存任何内容。",
+    help: "按此表单中的限额、预算、模型、价格、路由或防护规则重放过去的请求。其他字段会被忽略，不会保存任何内容。",
     start: "预演",
     again: "再次预演",
     old: "此次预演之后，表单已更改。",
@@ -39,6 +39,7 @@ export const rehearsals: Translation<typeof english> = {
     allowed: "{calls, plural, other {# 个请求}}都不会被拒绝{money}。",
     moved: "{moved, plural, other {# 个请求}}会转到其他模型或供应商。",
     ended: "{count, plural, other {# 个流}}会提前结束。",
+    letThrough: "{count, plural, other {# 个当时被防护规则拒绝的请求}}会被放行，其成本无法得知。",
     anyway: "另有 {count, plural, other {# 个请求}}即使没有此更改，现在也会被拒绝：限额在此之后已更改。",
   },
   figures: {
@@ -83,6 +84,7 @@ export const rehearsals: Translation<typeof english> = {
     budget: "预算",
     models: "模型",
     deployments: "没有可用部署",
+    guardrail: "防护规则",
   },
   objects: {
     workspace: "工作区 {name}",
@@ -91,6 +93,7 @@ export const rehearsals: Translation<typeof english> = {
     key: "API 密钥 {name}",
     model: "模型 {name}",
     policy: "预算 {name}",
+    guardrail: "防护规则 {name}",
   },
   moments: {
     title: "首次和最严重的时刻",
@@ -98,6 +101,7 @@ export const rehearsals: Translation<typeof english> = {
     worst: "最严重的一分钟",
     worstCount: "拒绝 {count, plural, other {# 个请求}}",
     byLimit: "由 {object} 的{limit}拒绝",
+    byGuardrail: "由{object}拒绝",
   },
   requests: {
     title: "被拒绝的请求",
@@ -110,6 +114,38 @@ export const rehearsals: Translation<typeof english> = {
     help: "按当时记录的用量，在那里会花费多少。",
     from: "当时应答者",
     to: "会转到",
+  },
+  guardrails: {
+    title: "防护规则 {name}",
+    modes: {
+      enforced: "强制执行。以下是它在已采集的请求与回答中的发现。",
+      shadow: "影子模式：不会拒绝或更改任何内容。以下是它在已采集的请求与回答中的发现。",
+      removed: "已停用。",
+    },
+    notRun: "此规则由模型或外部服务判断，因此没有运行：这会产生费用并发送文本。",
+    senders: "{people, plural, other {# 人}}（{keys, plural, other {# 个 API 密钥}}）",
+    keys: "{keys, plural, other {# 个 API 密钥}}",
+    stopped: "会拦截来自{senders}的 {requests, plural, other {# 个请求}}。",
+    masked: "会遮盖来自{senders}的 {requests, plural, other {# 个请求}}中的内容。",
+    flagged: "会记录来自{senders}的 {requests, plural, other {# 个请求}}。",
+    nothing: "在已采集的请求中不会有任何发现。",
+    types: "发现：{types}",
+    examined:
+      "已检查 {captured, plural, other {# 个已采集的请求}}及其回答。{missing, plural, =0 {所有请求都已采集。} other {另有 # 个请求未被检查。}}",
+    noCaptures: "要采集请求，请将 API 密钥的“采集请求”设为“请求头与正文”。",
+    recorded: "当时拒绝了 {blocked, number} 个请求，遮盖了 {masked, number} 个，记录了 {flagged, number} 个。",
+    allowed: "{count, plural, other {# 个当时被它拒绝的请求}}会被放行。",
+    allowedUnknown: "{count, plural, other {# 个当时被它拒绝的请求}}没有完整采集，更改后的结果无法得知。",
+    limits: {
+      redacted: "{count, plural, other {# 个正文在存储前已移除凭据，规则无法在其中发现它们。}}",
+      cut: "{count, plural, other {# 个较长的正文只检查了前 64 KiB。}}",
+      unreadable: "{count, plural, other {# 个正文是文件、图片或表单，未被检查。}}",
+      failed: "{count, plural, other {# 次检查失败。}}",
+    },
+    requests: "有发现的请求",
+    result: "结果",
+    sides: { input: "请求", output: "回答" },
+    caller: "调用方",
   },
   unknown: {
     title: "此结果的局限",
@@ -124,11 +160,16 @@ export const rehearsals: Translation<typeof english> = {
     unpriced: "模型没有价格，因此其请求不占用预算。",
     vendor_costs: "按供应商自己的成本计费，价格不会改变它。",
     other_upstreams: "其他供应商可能不支持该请求，token 计数方式不同，缓存也不同。",
+    not_captured: "请求没有采集正文，因此防护规则无法检查。",
+    captures_bound: "最多检查 20,000 个已采集的请求。请选择更短的时间段。",
+    checks_not_run: "由模型或外部服务判断的防护规则不会运行。",
+    allowed_cost: "当时被防护规则拒绝的请求没有用量，因此其成本无法得知。",
+    allowed_unknown: "更改的防护规则当时拒绝了该请求，无法得知它是否仍会拒绝。",
     health_unknown: "通常的部署当时不健康，因此请求仍留在当时应答的地方。",
   },
   list: {
     none: "最近一天没有预演",
-    noneHelp: "更改限额、价格、路由或允许的模型，然后点击“预演”而不是“保存”。",
+    noneHelp: "更改限额、价格、路由、防护规则或允许的模型，然后点击“预演”而不是“保存”。",
     change: "更改",
     workspace: "工作区",
     all: "所有工作区",

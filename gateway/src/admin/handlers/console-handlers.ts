@@ -8,7 +8,6 @@ import type { Handlers } from "./calls.ts";
 import { fileHandlers } from "./file-handlers.ts";
 import { guardrailFindingHandlers } from "./guardrail-finding-handlers.ts";
 import { guardrailHandlers } from "./guardrail-handlers.ts";
-import { guardrailReplayHandlers } from "./guardrail-replay-handlers.ts";
 import { invitationHandlers } from "./invitation-handlers.ts";
 import { keyHandlers } from "./key-handlers.ts";
 import { keyRequestHandlers } from "./key-request-handlers.ts";
@@ -59,7 +58,6 @@ export function consoleHandlers(dependencies: ConsoleDependencies): Handlers {
     ...alertHandlers(dependencies),
     ...guardrailHandlers(dependencies),
     ...budgetPolicyHandlers(dependencies),
-    ...guardrailReplayHandlers(dependencies),
     ...guardrailFindingHandlers(dependencies),
     ...rehearsalHandlers(dependencies),
     ...mediaHandlers(dependencies),

@@ -36,6 +36,10 @@ const measures = {
   people: ({ people_touched }: RehearsalResult) => people_touched,
   keys: ({ keys_touched }: RehearsalResult) => keys_touched,
   streams_ended: ({ streams_ended }: RehearsalResult) => streams_ended,
+  allowed: ({ allowed }: RehearsalResult) => allowed,
+  blocked: (result: RehearsalResult) => sumOf(result, "blocked"),
+  masked: (result: RehearsalResult) => sumOf(result, "masked"),
+  flagged: (result: RehearsalResult) => sumOf(result, "flagged"),
   moved: ({ moved }: RehearsalResult) => moved.reduce((sum, { calls }) => sum + calls, 0),
   cost_usd: ({ rehearsed_nano_usd }: RehearsalResult) => usdOf(rehearsed_nano_usd),
   difference_usd: ({ difference_nano_usd }: RehearsalResult) => usdOf(difference_nano_usd),
@@ -94,10 +98,7 @@ async function rehearse(
     if (!(thrown instanceof ChangeFault)) throw thrown;
     throw new ConfigInvalid(file, [problemAt(thrown.path, thrown.reason)], 1);
   });
-  if (resolved.guardrails.length > 0) {
-    throw new CommandFailed("guardrails are rehearsed by the gateway, which can check captured requests; use its API");
-  }
-  const run = new RehearsalRun(database, { ...span, ...resolved, config });
+  const run = new RehearsalRun(database, { ...span, now: systemClock.now(), ...resolved, config });
   while (!(await run.step()).isOver);
   return await run.result();
 }
@@ -122,7 +123,7 @@ function compare(value: number, sign: string, bound: number): boolean {
 }
 
 function linesOf(result: RehearsalResult, { from, to }: Span): readonly string[] {
-  const { calls, refused, refused_anyway: anyway, rules, first, worst, moved, unknown } = result;
+  const { calls, refused, refused_anyway: anyway, rules, first, worst, moved, guardrails, unknown } = result;
   const share = calls === 0 ? 0 : (refused / calls) * 100;
   const people = counted(result.people_touched, "person", "people");
   const touched = `${people} and ${counted(result.keys_touched, "key", "keys")}`;
@@ -134,7 +135,9 @@ function linesOf(result: RehearsalResult, { from, to }: Span): readonly string[]
     `cost: ${usdText(result.recorded_nano_usd)} USD then, ${usdText(result.rehearsed_nano_usd)} USD with the change (${signed(result.difference_nano_usd)})`,
     ...(first === null
       ? []
-      : [`first: ${timeText(first.at)} ${first.request_id} by the ${first.limit} of ${first.label}`]),
+      : [
+          `first: ${timeText(first.at)} ${first.request_id} by the ${first.limit === "guardrail" ? "" : `${first.limit} of `}${first.label}`,
+        ]),
     ...(worst === null ? [] : [`worst minute: ${timeText(worst.at)}, ${worst.refused} refused`]),
     ...section(
       ["REFUSED", "LIMIT", "OF"],
@@ -154,10 +157,26 @@ function linesOf(result: RehearsalResult, { from, to }: Span): readonly string[]
       ]),
     ),
     ...section(
+      ["GUARDRAIL", "MODE", "BLOCKED", "MASKED", "FLAGGED", "EXAMINED", "NOT CAPTURED", "LET THROUGH"],
+      guardrails.map((each) => [
+        each.workspace === null ? each.name : `${each.workspace.slug}/${each.name}`,
+        each.not_run === null ? each.mode : `${each.mode} (${each.not_run} is not run)`,
+        ...(["blocked", "masked", "flagged"] as const).map((verdict) =>
+          String(each.input[verdict] + each.output[verdict]),
+        ),
+        ...[each.captured, each.calls - each.captured, each.allowed].map(String),
+      ]),
+    ),
+    ...section(
       ["ESTIMATED OR MISSING", "CALLS"],
       unknown.map(({ code, calls: count }) => [code, String(count)]),
     ),
   ];
+}
+
+/** Requests and answers of the guardrails in the change. */
+function sumOf({ guardrails }: RehearsalResult, verdict: "blocked" | "masked" | "flagged"): number {
+  return guardrails.reduce((sum, { input, output }) => sum + input[verdict] + output[verdict], 0);
 }
 
 function counted(count: number, one: string, several: string): string {

@@ -1,18 +1,17 @@
-import type { WorkspaceGuardrailConfig } from "@sluice/contract/config-file";
-import type { BudgetPolicy, Model, PriceVersion } from "#core/index.ts";
+import type { BudgetPolicy, Guardrail, Model, PriceVersion } from "#core/index.ts";
 import type { ScopeChange } from "./scope-change.ts";
 
 /** Models before the change, by name. */
 export type ChangedRoutes = ReadonlyMap<string, Model>;
 
 /** A guardrail of a change. `workspaceId` null: of the installation. */
-export interface RehearsedGuardrail {
-  readonly workspaceId: string | null;
-  readonly config: WorkspaceGuardrailConfig;
-  /** Ids of the objects that it applies to. */
-  readonly workspaces: readonly string[];
-  readonly groups: readonly string[];
-  readonly keys: readonly string[];
+export interface RehearsedGuardrail extends Pick<Guardrail, "name" | "workspaceId"> {
+  /** `guardrail acme/no-mail`. */
+  readonly label: string;
+  /** null: it is new. */
+  readonly before: Guardrail | null;
+  /** null: it is removed. */
+  readonly after: Guardrail | null;
 }
 
 /** A change by ids instead of names, as plain values that a thread can receive. */
@@ -24,6 +23,7 @@ export interface RehearsedChanges {
   readonly people: ReadonlyMap<string, ScopeChange & { readonly label: string }>;
   /** All budget policies, with the change. */
   readonly policies: readonly BudgetPolicy[];
+  readonly guardrails: readonly RehearsedGuardrail[];
   /** All models, with the change. Their providers have no secrets. */
   readonly models: ReadonlyMap<string, Model>;
   /** Models with other deployments or fallbacks, as they are now. */

@@ -5,7 +5,7 @@ import { type Path, refuse, unknownName } from "./change-fault.ts";
 import { memberNamed } from "./members.ts";
 import { changedModels } from "./model-change.ts";
 import { objectIds } from "./object-ids.ts";
-import type { RehearsedChanges, RehearsedGuardrail } from "./rehearsed-changes.ts";
+import type { RehearsedChanges } from "./rehearsed-changes.ts";
 import { resolveBudgets } from "./resolve-budgets.ts";
 import { resolveGuardrails } from "./resolve-guardrails.ts";
 import { type ScopeChange, type ScopeFields, scopeChangeOf } from "./scope-change.ts";
@@ -14,7 +14,6 @@ export interface ResolvedChange {
   readonly changes: RehearsedChanges;
   /** The workspace of the rehearsal, or those with calls that the change may concern; null: all. */
   readonly workspaceIds: readonly string[] | null;
-  readonly guardrails: readonly RehearsedGuardrail[];
 }
 
 type WorkspaceChange = NonNullable<RehearsedChange["workspaces"]>[number];
@@ -25,7 +24,10 @@ type WorkspaceChange = NonNullable<RehearsedChange["workspaces"]>[number];
  */
 export async function resolveChange(
   change: RehearsedChange,
-  configSnapshot: Pick<ConfigSnapshot, "workspaces" | "groups" | "models" | "providers" | "budgetPolicies">,
+  configSnapshot: Pick<
+    ConfigSnapshot,
+    "workspaces" | "groups" | "models" | "providers" | "budgetPolicies" | "guardrails"
+  >,
   database: Database,
   workspaceId: string | null = null,
 ): Promise<ResolvedChange> {
@@ -69,11 +71,8 @@ export async function resolveChange(
   const workspaceIds = workspaceId === null ? concerned : [workspaceId];
   const ids = objectIds(configSnapshot, database);
   const policies = await resolveBudgets(change, { config: configSnapshot, database, ids, workspaceIds });
-  return {
-    changes: { workspaces, groups, keys, people, policies, ...models },
-    workspaceIds,
-    guardrails: await resolveGuardrails(change, ids),
-  };
+  const guardrails = await resolveGuardrails(change, configSnapshot, ids);
+  return { changes: { workspaces, groups, keys, people, policies, guardrails, ...models }, workspaceIds };
 }
 
 function resolveGroups(

@@ -12,7 +12,7 @@ const perUserMax = 50;
 /** A job that its process did not note for so long is lost. Steps of the thread are shorter. */
 const lostAfterMs = 120_000;
 
-type JobRow = Row<"rehearsals">;
+type JobRow = Row<"rehearsals"> & { readonly email: string | null; readonly user_name: string | null };
 type SlugOf = (workspaceId: string) => string;
 
 export interface NewRehearsal {
@@ -32,7 +32,7 @@ interface StoreOptions {
   readonly slugOf: SlugOf;
 }
 
-/** The jobs of all processes, each visible to its owner alone. */
+/** The jobs of all processes. */
 export class RehearsalStore {
   readonly #options: StoreOptions;
 
@@ -58,43 +58,38 @@ export class RehearsalStore {
     }
     const oldest = own.slice(perUserMax - 1).map(({ id }) => id);
     if (oldest.length > 0) await kysely.deleteFrom("rehearsals").where("id", "in", oldest).execute();
-    const row = await kysely
+    const id = ids.next("reh_");
+    await kysely
       .insertInto("rehearsals")
       .values({
-        ...{ id: ids.next("reh_"), owner_id: ownerId, workspace_id: workspaceId, change: JSON.stringify(change) },
+        ...{ id, owner_id: ownerId, workspace_id: workspaceId, change: JSON.stringify(change) },
         ...{ from_at: from, to_at: to, state: "waiting", process, created_at: now, updated_at: now },
         expires_at: now + lifeMs,
       })
-      .returningAll()
-      .executeTakeFirstOrThrow();
-    return this.#shown(row);
+      .execute();
+    return this.#shown(await this.#row(id));
   }
 
   async page(ownerId: string, cursor: string | null, limit: number) {
-    const { database, clock } = this.#options;
-    let query = database.kysely
-      .selectFrom("rehearsals")
-      .selectAll()
+    let query = this.#rows()
       .where("owner_id", "=", ownerId)
-      .where("expires_at", ">", clock.now())
-      .orderBy("id", "desc")
+      .orderBy("rehearsals.id", "desc")
       .limit(limit + 1);
-    if (cursor !== null) query = query.where("id", "<", parseCursorText(cursor, /^(reh_.{1,64})$/)[0] ?? "");
+    if (cursor !== null) query = query.where("rehearsals.id", "<", parseCursorText(cursor, /^(reh_.{1,64})$/)[0] ?? "");
     const { page, next } = cutPage(await query.execute(), limit, ({ id }) => cursorOfText(id));
     return { data: page.map((row) => this.#shown(row)), next };
   }
 
-  /** Throws `not_found` also for another user's job. */
-  async find(ownerId: string, id: string): Promise<RehearsalWithResult> {
-    const row = await this.#row(ownerId, id);
+  /** Throws `not_found`. */
+  async find(id: string): Promise<RehearsalWithResult> {
+    const row = await this.#row(id);
     return { ...this.#shown(row), result: row.result === null ? null : (JSON.parse(row.result) as RehearsalResult) };
   }
 
   /** Does nothing if it is over. */
-  async cancel(ownerId: string, id: string): Promise<Rehearsal> {
-    await this.#row(ownerId, id);
+  async cancel(id: string): Promise<Rehearsal> {
     await this.#end(id, { state: "cancelled" });
-    return this.#shown(await this.#row(ownerId, id));
+    return this.#shown(await this.#row(id));
   }
 
   /** Notes the progress. False: the job was canceled or deleted. */
@@ -136,16 +131,18 @@ export class RehearsalStore {
       .execute();
   }
 
-  async #row(ownerId: string, id: string): Promise<JobRow> {
+  async #row(id: string): Promise<JobRow> {
+    return orNotFound(await this.#rows().where("rehearsals.id", "=", id).executeTakeFirst(), "rehearsal");
+  }
+
+  #rows() {
     const { database, clock } = this.#options;
-    const row = await database.kysely
+    return database.kysely
       .selectFrom("rehearsals")
-      .selectAll()
-      .where("id", "=", id)
-      .where("owner_id", "=", ownerId)
-      .where("expires_at", ">", clock.now())
-      .executeTakeFirst();
-    return orNotFound(row, "rehearsal");
+      .leftJoin("auth_users", "auth_users.id", "rehearsals.owner_id")
+      .selectAll("rehearsals")
+      .select(["auth_users.email", "auth_users.name as user_name"])
+      .where("rehearsals.expires_at", ">", clock.now());
   }
 
   #shown(row: JobRow): Rehearsal {
@@ -154,6 +151,7 @@ export class RehearsalStore {
     return {
       id: row.id,
       state: lost ? "failed" : (row.state as Rehearsal["state"]),
+      created_by: { id: row.owner_id, email: row.email ?? "", name: row.user_name ?? "" },
       workspace: row.workspace_id === null ? null : { id: row.workspace_id, slug: slugOf(row.workspace_id) },
       ...{ from: row.from_at, to: row.to_at, change: JSON.parse(row.change) as RehearsedChange },
       ...{ entries_read: row.entries, progress: row.progress },
@@ -163,10 +161,10 @@ export class RehearsalStore {
   }
 }
 
-function isOpen({ state }: Pick<JobRow, "state">): boolean {
+function isOpen({ state }: Pick<Row<"rehearsals">, "state">): boolean {
   return state === "waiting" || state === "running";
 }
 
-function isLost({ updated_at: updatedAt }: Pick<JobRow, "updated_at">, now: number): boolean {
+function isLost({ updated_at: updatedAt }: Pick<Row<"rehearsals">, "updated_at">, now: number): boolean {
   return now - updatedAt > lostAfterMs;
 }

@@ -1,9 +1,10 @@
-import type { Rehearsal, RehearsalResult } from "@sluice/contract/console";
+import type { GuardrailCheckConfig, RehearsedChange } from "@sluice/contract/config-file";
+import type { Rehearsal } from "@sluice/contract/console";
 import { type ConfigSnapshot, type Model, type Provider, withoutUndefined } from "#core/index.ts";
 import type { Observer } from "#ports/index.ts";
 import { type Database, type DatabasePlace, threadPlace } from "#storage/in-thread.ts";
 import { OrderThread } from "#system/index.ts";
-import type { RehearsedChanges, RehearsedGuardrail } from "../change/rehearsed-changes.ts";
+import type { RehearsedChanges } from "../change/rehearsed-changes.ts";
 import { resolveChange } from "../change/resolve-change.ts";
 import type { RehearsalOrder } from "../replay/rehearsal-run.ts";
 import type { NewRehearsal, RehearsalStore } from "./rehearsal-store.ts";
@@ -17,17 +18,9 @@ export interface RehearsalsOptions {
   readonly configSnapshot: () => ConfigSnapshot;
 }
 
-/** Checks captured requests with the guardrails of a change. Stops early if `continues` is false. Throws once the signal is aborted. */
-export type TryGuardrails = (
-  guardrails: readonly RehearsedGuardrail[],
-  continues: () => Promise<boolean>,
-  signal: AbortSignal,
-) => Promise<RehearsalResult["guardrails"]>;
-
 interface Job {
   readonly id: string;
   readonly order: RehearsalOrder;
-  readonly guardrails: (continues: () => Promise<boolean>) => ReturnType<TryGuardrails>;
 }
 
 /**
@@ -56,15 +49,13 @@ export class Rehearsals {
   }
 
   /** Throws `invalid_request` for a name that is unknown, or `rate_limit_exceeded`. */
-  async start(request: NewRehearsal, tryGuardrails: TryGuardrails): Promise<Rehearsal> {
+  async start(request: NewRehearsal): Promise<Rehearsal> {
     const { store, database, configSnapshot } = this.#options;
     const { workspaceId, change, from, to } = request;
-    const resolved = await resolveChange(change, configSnapshot(), database, workspaceId);
-    const { changes, guardrails, workspaceIds } = resolved;
-    const job = await store.create(request);
-    const order = orderOf(changes, { from, to, workspaceIds }, configSnapshot());
-    const tryAll: Job["guardrails"] = (continues) => tryGuardrails(guardrails, continues, this.#closing.signal);
-    this.#waiting.push({ id: job.id, order, guardrails: tryAll });
+    const { changes, workspaceIds } = await resolveChange(change, configSnapshot(), database, workspaceId);
+    const job = await store.create({ ...request, change: withoutWebhookSecrets(change) });
+    const order = orderOf(changes, { from, to, now: job.created_at, workspaceIds }, configSnapshot());
+    this.#waiting.push({ id: job.id, order });
     this.#running ??= this.#runAll();
     return job;
   }
@@ -93,7 +84,7 @@ export class Rehearsals {
     if (!this.#closing.signal.aborted) await this.#thread.end();
   }
 
-  async #run({ id, order, guardrails }: Job): Promise<void> {
+  async #run({ id, order }: Job): Promise<void> {
     const { store } = this.#options;
     let reply = { ...noProgress, result: null as WorkerReply["result"] };
     if (!(await store.continues(id, reply))) return;
@@ -103,11 +94,7 @@ export class Rehearsals {
       if (!(await store.continues(id, reply))) return;
       await this.#beatOthers();
     }
-    const found = await guardrails(async () => {
-      await this.#beatOthers();
-      return await store.continues(id, reply);
-    });
-    await store.done(id, { ...reply.result, guardrails: found });
+    await store.done(id, reply.result);
   }
 
   /** Jobs that wait here are not lost. */
@@ -127,7 +114,7 @@ const noProgress = { entries: 0, progress: 0, isOver: false };
 /** The order for a thread, without the secrets of providers. */
 function orderOf(
   changes: RehearsedChanges,
-  span: Pick<RehearsalOrder, "from" | "to" | "workspaceIds">,
+  span: Pick<RehearsalOrder, "from" | "to" | "now" | "workspaceIds">,
   { workspaces, groups, models: current, budgetPolicies }: ConfigSnapshot,
 ): RehearsalOrder {
   const { models, routes } = changes;
@@ -137,6 +124,18 @@ function orderOf(
     changes: { ...changes, ...bare },
     config: { workspaces, groups, models: bareModels(current), budgetPolicies },
   };
+}
+
+/** Secrets of webhooks must not be stored with the job. */
+function withoutWebhookSecrets(change: RehearsedChange): RehearsedChange {
+  const bare = <Item extends { check?: GuardrailCheckConfig | undefined }>(guardrails: Item[] | undefined) =>
+    guardrails?.map((each) => {
+      if (each.check?.kind !== "webhook") return each;
+      const { secret: _, ...check } = each.check;
+      return { ...each, check };
+    });
+  const workspaces = change.workspaces?.map((each) => ({ ...each, guardrails: bare(each.guardrails) }));
+  return { ...change, guardrails: bare(change.guardrails), workspaces };
 }
 
 function bareModels(models: ReadonlyMap<string, Model>): ReadonlyMap<string, Model> {

@@ -4,9 +4,9 @@ import { callersScope } from "#limits/index.ts";
 
 export type RehearsedLimit = (typeof rehearsedLimits)[number];
 
-/** The limit, grant or route that refuses a past call. */
+/** The limit, grant, route or guardrail that refuses a past call. */
 export interface Refusal {
-  readonly scope: LimitScope["kind"] | "model";
+  readonly scope: LimitScope["kind"] | "model" | "guardrail";
   readonly scopeId: string;
   readonly label: string;
   readonly limit: RehearsedLimit;

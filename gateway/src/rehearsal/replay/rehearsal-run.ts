@@ -6,6 +6,7 @@ import { type Database, hourMs, pastEntries, prunedBefore } from "#storage/in-th
 import type { RehearsedChanges } from "../change/rehearsed-changes.ts";
 import { countsWithin } from "../change/resolve-budgets.ts";
 import { Callers } from "./callers.ts";
+import { GuardrailReplay } from "./guardrail-replay.ts";
 import { Holds } from "./holds.ts";
 import { namedResult } from "./named-result.ts";
 import { ruleName } from "./refusal.ts";
@@ -21,6 +22,8 @@ export interface RehearsalOrder {
   readonly from: number;
   /** Excluded. */
   readonly to: number;
+  /** The time of the order. */
+  readonly now: number;
   /** null: all. */
   readonly workspaceIds: readonly string[] | null;
   readonly changes: RehearsedChanges;
@@ -38,6 +41,8 @@ export interface RehearsalProgress {
 /** Replayed before the period, so that rates and running calls are right when it begins. Spending is read up to a whole hour. */
 const warmUpMs = 600_000;
 const pageEntries = 4_000;
+/** Captured bodies are checked between two pages, which takes seconds. */
+const guardedPageEntries = 500;
 /** Limits are often unused for a minute. To create their windows again took a fifth of the time. */
 const idleCountersMax = 20_000;
 
@@ -51,9 +56,12 @@ export class RehearsalRun {
   readonly #tally: RehearsalTally;
   readonly #rerouting: Rerouting;
   readonly #replay: Replay;
+  readonly #guardrails: GuardrailReplay;
+  readonly #pageEntries: number;
   readonly #admission: Admission;
   #after: { readonly at: number; readonly id: string } | null = null;
   #entries = 0;
+  #hasEntries = true;
   #isOver = false;
 
   constructor(database: Database, order: RehearsalOrder) {
@@ -66,6 +74,14 @@ export class RehearsalRun {
     this.#repricing = new Repricing(order.changes.prices, order.changes.models.values());
     for (const name of changedPolicies(order)) this.#callers.changedRules.add(name);
     this.#tally = new RehearsalTally(this.#callers.changedRules);
+    this.#guardrails = new GuardrailReplay({
+      guardrails: order.changes.guardrails,
+      ...{ span: order, now: order.now, workspaces: order.config.workspaces },
+      callerOf: (entry) => this.#callers.of(entry),
+      unknown: (code, calls) => this.#tally.unknown(code, calls),
+    });
+    for (const refusal of this.#guardrails.refusals) this.#callers.changedRules.add(ruleName(refusal));
+    this.#pageEntries = order.changes.guardrails.length === 0 ? pageEntries : guardedPageEntries;
     this.#admission = new Admission({
       counter: createMemoryCounter({ clock, keepsBudgets: true, idleMax: idleCountersMax }),
       clock,
@@ -75,7 +91,8 @@ export class RehearsalRun {
     this.#rerouting = new Rerouting(order.changes.models, order.changes.routes, clock);
     const holds = new Holds(order.config.models, order.changes.models, this.#repricing);
     const { models } = order.changes;
-    const parts = { callers: this.#callers, repricing: this.#repricing, rerouting: this.#rerouting, holds };
+    const { blocked } = this.#guardrails;
+    const parts = { callers: this.#callers, repricing: this.#repricing, rerouting: this.#rerouting, holds, blocked };
     const replayed = { admission: this.#admission, clock, tally: this.#tally, countFrom: order.from };
     this.#replay = new Replay({ ...parts, ...replayed, models });
   }
@@ -84,21 +101,26 @@ export class RehearsalRun {
   async step(): Promise<RehearsalProgress> {
     const { reading } = this.#database;
     const { from, to, workspaceIds } = this.#order;
-    const query = { from: this.#startMs, to, workspaceIds, after: this.#after, limit: pageEntries };
+    if (!this.#hasEntries) {
+      this.#isOver = !(await this.#guardrails.readRefusals(reading));
+      return { entries: this.#entries, progress: 1, isOver: this.#isOver };
+    }
+    const query = { from: this.#startMs, to, workspaceIds, after: this.#after, limit: this.#pageEntries };
     const entries = await pastEntries(reading, query);
     await this.#callers.read(reading, entries);
     await this.#repricing.read(reading, entries);
+    await this.#guardrails.read(reading, entries);
     await this.#replay.add(entries);
     this.#entries += entries.length;
     const last = entries.at(-1);
     if (last !== undefined) this.#after = { at: last.at, id: last.attemptId };
-    if (entries.length < pageEntries) {
+    if (entries.length < this.#pageEntries) {
       await this.#replay.finish();
-      this.#isOver = true;
+      this.#hasEntries = false;
     }
     const at = Math.max(from, last?.at ?? from);
-    const progress = this.#isOver || to <= from ? 1 : (at - from) / (to - from);
-    return { entries: this.#entries, progress, isOver: this.#isOver };
+    const progress = !this.#hasEntries || to <= from ? 1 : (at - from) / (to - from);
+    return { entries: this.#entries, progress, isOver: false };
   }
 
   async result(): Promise<RehearsalResult> {
@@ -106,7 +128,7 @@ export class RehearsalRun {
     if (this.#order.from < (await prunedBefore(reading))) this.#tally.unknown("entries_deleted", 0);
     if (this.#rerouting.unhealthyCalls > 0) this.#tally.unknown("health_unknown", this.#rerouting.unhealthyCalls);
     this.#admission.close();
-    return await namedResult(reading, this.#tally.result());
+    return await namedResult(reading, { ...this.#tally.result(), ...this.#guardrails.result() });
   }
 }
 

@@ -30,6 +30,8 @@ interface ReplayOptions {
   readonly repricing: Repricing;
   readonly rerouting: Rerouting;
   readonly tally: RehearsalTally;
+  /** By request: calls that guardrails of the change block. */
+  readonly blocked: ReadonlyMap<string, Refusal>;
   /** Calls that began before are replayed, so that rates and running calls are right, but not counted. */
   readonly countFrom: number;
 }
@@ -109,7 +111,7 @@ export class Replay {
 
   /** A promise only where admission has one: at the first use of a budget, and for refusals. */
   #begin(call: PastCall): Waiting {
-    const { tally, rerouting } = this.#options;
+    const { tally, rerouting, blocked } = this.#options;
     const { first, caller } = call;
     if (first.calls === 0) {
       this.#charge(call);
@@ -117,7 +119,7 @@ export class Replay {
     }
     tally.began(call);
     if (call.isCounted && caller.isDeleted) tally.unknown("keys_deleted");
-    const routing = caller.deniedBy(first.requestedModel) ?? rerouting.of(call);
+    const routing = caller.deniedBy(first.requestedModel) ?? blocked.get(first.requestId) ?? rerouting.of(call);
     if (routing !== "recorded" && "limit" in routing) {
       this.#refuse(call, routing);
       return null;

@@ -10,7 +10,7 @@ import { Move, type Route } from "./route.ts";
 export type Unknown = (typeof rehearsalUnknowns)[number];
 type RefusedCall = RehearsalResult["requests"][number];
 /** Names that only the database knows are filled in at the end. */
-export type Unnamed = Omit<RehearsalResult, "people"> & {
+export type Unnamed = Omit<RehearsalResult, "people" | "guardrails" | "allowed"> & {
   readonly people: readonly (Omit<RehearsalResult["people"][number], "person"> & { readonly personId: string })[];
 };
 
@@ -172,7 +172,6 @@ export class RehearsalTally {
           ...{ from, to, calls: count },
           ...{ recorded_nano_usd: String(before.value), rehearsed_nano_usd: String(after.value) },
         })),
-      guardrails: [],
       unknown: [...this.#unknown]
         .toSorted(([, one], [, other]) => other - one)
         .map(([code, count]) => ({ code, calls: count })),

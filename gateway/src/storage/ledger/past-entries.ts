@@ -65,6 +65,21 @@ export async function pastEntries(connection: Connection, query: PastEntriesQuer
   return (await rows.execute()).map(({ record }) => pastEntry(record));
 }
 
+/** Endpoints by request. Requests that share the entry of another one are left out. */
+export async function pastEndpoints(
+  connection: Connection,
+  requestIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (requestIds.length === 0) return new Map();
+  const rows = await connection
+    .selectFrom("ledger_entries")
+    .select("record")
+    .where("request_id", "in", [...requestIds])
+    .execute();
+  const entries = rows.map(({ record }) => pastEntry(record));
+  return new Map(entries.map(({ requestId, endpoint }) => [requestId, endpoint]));
+}
+
 function pastEntry(record: string): PastEntry {
   const { intent, settlement, calls } = readLedgerRecord(record);
   const usage = settlement[settlementPlaces.usage] as readonly number[];

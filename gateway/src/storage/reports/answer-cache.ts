@@ -24,7 +24,6 @@ const cachedKinds: ReadonlySet<ReportKind> = new Set([
   "requests",
   "requestTotals",
   "guardrailFindings",
-  "callCount",
   "sessions",
   "sessionAgents",
   "entryCount",

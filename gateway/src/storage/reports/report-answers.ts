@@ -4,7 +4,6 @@ import { alertChecks, alertShadowMarks } from "./report-alert-evidence.ts";
 import { alertProviders, alertSpend, alertTraffic } from "./report-alerts.ts";
 import { auditPage } from "./report-audit.ts";
 import { billedUsage } from "./report-bills.ts";
-import { callCount, capturedHeads, capturedTexts } from "./report-captures.ts";
 import type { ReportContext } from "./report-context.ts";
 import { listCount } from "./report-count.ts";
 import { guardrailChecks, guardrailFindings, requestChecks } from "./report-guardrails.ts";
@@ -44,9 +43,6 @@ const reportAnswers = {
   requestChecks,
   guardrailChecks,
   guardrailFindings,
-  capturedHeads,
-  capturedTexts,
-  callCount,
   usage: usageReport,
   usageRows: usageTable,
   usageTags,

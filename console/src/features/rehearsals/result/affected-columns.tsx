@@ -93,7 +93,7 @@ export const ruleColumns: readonly Column<Rule>[] = [
 function RuleObject({ scope, scope_id: id, label }: Pick<Rule, "scope" | "scope_id" | "label">) {
   const words = objectWords({ scope, label });
   if (scope === "policy") return <PolicyLink id={id}>{words}</PolicyLink>;
-  if (scope === "person") return <span className="break">{words}</span>;
+  if (scope === "person" || scope === "guardrail") return <span className="break">{words}</span>;
   return <RequestsLink filter={scope === "workspace" ? {} : { [scope]: id }}>{words}</RequestsLink>;
 }
 

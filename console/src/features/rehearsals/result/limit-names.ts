@@ -10,6 +10,7 @@ export const limitNames: Readonly<Record<Limit, string>> = {
   budget: t("rehearsals.limitNames.budget"),
   models: t("rehearsals.limitNames.models"),
   deployments: t("rehearsals.limitNames.deployments"),
+  guardrail: t("rehearsals.limitNames.guardrail"),
 };
 
 /** `API key acme/ci`, from the gateway's label `key acme/ci`. */

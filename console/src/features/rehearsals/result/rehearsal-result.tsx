@@ -11,6 +11,7 @@ import { t } from "../../../language/areas/rehearsals.ts";
 import "../../../styles/access.css";
 import { AffectedSection } from "./affected-section.tsx";
 import { stepsOf } from "./chart-steps.ts";
+import { GuardrailResult } from "./guardrail-result.tsx";
 import { limitNames, objectWords } from "./limit-names.ts";
 import { usdOf } from "./money.ts";
 import { MovedSection } from "./moved-section.tsx";
@@ -50,6 +51,9 @@ export function RehearsalResultView({ result, span }: RehearsalResultProps) {
           {result.requests.length > 0 && <RefusedRequests result={result} />}
         </>
       )}
+      {result.guardrails.map((guardrail) => (
+        <GuardrailResult key={`${guardrail.workspace?.slug}/${guardrail.name}`} guardrail={guardrail} />
+      ))}
       {result.unknown.length > 0 && <Unknown unknown={result.unknown} />}
     </Stack>
   );
@@ -122,7 +126,9 @@ function Moments({ result: { first, worst } }: Pick<RehearsalResultProps, "resul
                 <RequestLink request={first.request_id} workspace={first.workspace.slug}>
                   <When at={first.at} exact />
                 </RequestLink>{" "}
-                {t("rehearsals.moments.byLimit", { limit: limitNames[first.limit], object: objectWords(first) })}
+                {first.limit === "guardrail"
+                  ? t("rehearsals.moments.byGuardrail", { object: objectWords(first) })
+                  : t("rehearsals.moments.byLimit", { limit: limitNames[first.limit], object: objectWords(first) })}
               </>
             ),
             wide: true,

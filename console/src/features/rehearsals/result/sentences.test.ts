@@ -13,13 +13,24 @@ const nothing: RehearsalResult = {
   },
   ...{ difference_nano_usd: "0", refused_nano_usd: "0", repriced_nano_usd: "0", people_touched: 0, keys_touched: 0 },
   ...{ rules: [], people: [], keys: [], models: [], hours: [], first: null, worst: null, requests: [], moved: [] },
-  ...{ unknown: [], guardrails: [] },
+  ...{ unknown: [], guardrails: [], allowed: 0 },
 };
 const place = { model: "fast", provider: "lab" };
 const moved = [{ from: place, to: place, calls: 2, recorded_nano_usd: "0", rehearsed_nano_usd: "0" }];
 
 test.each([
   [{ calls: 0 }, ["There were no requests in this period."]],
+  [
+    { calls: 0, allowed: 2 },
+    ["2 requests that guardrails refused then would be let through. Their cost cannot be known."],
+  ],
+  [
+    { allowed: 1 },
+    [
+      "Would have refused none of 12,300 requests.",
+      "1 request that guardrails refused then would be let through. Its cost cannot be known.",
+    ],
+  ],
   [{}, ["Would have changed nothing about 12,300 requests."]],
   [
     { refused: 41, people_touched: 9, keys_touched: 12, difference_nano_usd: "-3200000000" },

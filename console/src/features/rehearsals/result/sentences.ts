@@ -10,6 +10,7 @@ export function sentencesOf(result: RehearsalResult): readonly [string, ...strin
     mainSentence(result, moved),
     ...(moved > 0 ? [t("rehearsals.sentence.moved", { moved })] : []),
     ...(result.streams_ended > 0 ? [t("rehearsals.sentence.ended", { count: result.streams_ended })] : []),
+    ...(result.allowed > 0 && result.calls > 0 ? [t("rehearsals.sentence.letThrough", { count: result.allowed })] : []),
     ...(result.refused_anyway > 0 ? [t("rehearsals.sentence.anyway", { count: result.refused_anyway })] : []),
   ];
 }
@@ -17,10 +18,26 @@ export function sentencesOf(result: RehearsalResult): readonly [string, ...strin
 function mainSentence(result: RehearsalResult, moved: number): string {
   const { calls, refused, people_touched: people, keys_touched: keys, difference_nano_usd: difference } = result;
   const money = moneyWords(usdOf(difference));
+  if (calls === 0 && result.allowed > 0) return t("rehearsals.sentence.letThrough", { count: result.allowed });
   if (calls === 0) return t("rehearsals.sentence.none");
   if (refused > 0) return t("rehearsals.sentence.refused", { refused, calls, people, keys, money });
-  if (money === "" && moved === 0 && result.streams_ended === 0) return t("rehearsals.sentence.nothing", { calls });
+  const isGuarded = result.allowed > 0 || result.guardrails.some(({ found, mode }) => found > 0 && mode === "enforced");
+  if (money === "" && moved === 0 && result.streams_ended === 0 && !isGuarded) {
+    return t("rehearsals.sentence.nothing", { calls });
+  }
   return t("rehearsals.sentence.allowed", { calls, money });
+}
+
+/** `Would have stopped 41 requests of 9 people (12 API keys).` */
+export function guardrailSentence(guardrail: RehearsalResult["guardrails"][number]): string {
+  const { found, people_touched: people, keys_touched: keys, input, output } = guardrail;
+  if (found === 0) return t("rehearsals.guardrails.nothing");
+  const senders = t(people === 0 ? "rehearsals.guardrails.keys" : "rehearsals.guardrails.senders", { people, keys });
+  // An answer is examined only if its request would not have been stopped.
+  const stopped = input.blocked + output.blocked;
+  if (stopped > 0) return t("rehearsals.guardrails.stopped", { requests: stopped, senders });
+  const isMasked = input.masked + output.masked > 0;
+  return t(isMasked ? "rehearsals.guardrails.masked" : "rehearsals.guardrails.flagged", { requests: found, senders });
 }
 
 /** `, and saved $3.20`; empty without a difference. */
