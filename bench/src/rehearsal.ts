@@ -15,7 +15,13 @@ import { limitScope } from "../../gateway/src/storage/tables.ts";
 const { values } = parseArgs({ options: { directory: { type: "string" }, days: { type: "string", default: "400" } } });
 if (values.directory === undefined) throw new Error("--directory is missing");
 const database = openDatabase({ path: join(values.directory, "sluice.db"), create: false });
-const config = { ...(await placesOf(database)), models: new Map(), providers: new Map(), budgetPolicies: [], guardrails: [] };
+const config = {
+  ...(await placesOf(database)),
+  models: new Map(),
+  providers: new Map(),
+  budgetPolicies: [],
+  guardrails: [],
+};
 const limits = { rpm: 1_000, tpm: 10_000_000, concurrency: 100 };
 const budget = { usd: 1_000, period: "day" } as const;
 const groupsOf = (id: string) => [...config.groups.values()].filter(({ workspaceId }) => workspaceId === id);

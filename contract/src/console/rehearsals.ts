@@ -125,7 +125,7 @@ const rehearsedGuardrailSchema = z.object({
     .describe("Requests that it refused, masked or flagged then, captured or not."),
   allowed: count.describe("Requests that it refused then, and that would be let through."),
   allowed_unknown: count.describe(
-    "Requests that it refused then. Whether it would again cannot be known: they were not captured, or it asks a model or a service.",
+    "Requests that it refused then. Whether it would again is unknown: they were not captured, or it asks a model or a service.",
   ),
 });
 
@@ -194,7 +194,7 @@ const rehearsalResultSchema = z.object({
       `Guardrails of the change on captured requests and answers, oldest first, at most ${rehearsedCapturesMax.toLocaleString("en")} requests.`,
     ),
   allowed: count.describe(
-    "Requests that guardrails of the change refused then, and that would be let through. Their cost cannot be known.",
+    "Requests that guardrails of the change refused then, and that would be let through. Their cost is unknown.",
   ),
   unknown: z
     .array(z.object({ code: z.enum(rehearsalUnknowns), calls: count }))

@@ -163,7 +163,7 @@ function rehearsalsOn(databaseUrl: () => Promise<string | null>): void {
     ]);
   });
 
-  test("predicts what the same calls then do, except those that were not captured", async () => {
+  test("predicts the refusals of the same captured calls with the guardrail", async () => {
     const { requests, guardrails } = await rehearse(ofAcme({ ...noMail, name: "new" }));
     const refused = new Set(requests.map((row) => row.request_id));
     for (const name of callNames) {
@@ -247,7 +247,7 @@ function rehearsalsOn(databaseUrl: () => Promise<string | null>): void {
     expect((await wrong({ name: "ids", check: { kind: "patterns", patterns }, action: "block" }))[0]).toBe(400);
   });
 
-  test("is for those who may read captured bodies and make the change, and is audited", async () => {
+  test("is for admins, who may read captured bodies, and is audited", async () => {
     expect((await start(ofAcme(noMail), "viewer")).status).toBe(403);
     expect((await start({ guardrails: [noMail] })).status).toBe(403);
     const audited = async () => {

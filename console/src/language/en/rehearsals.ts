@@ -37,7 +37,7 @@ export const rehearsals = {
     moved: "{moved, plural, one {# request} other {# requests}} would have gone to another model or provider.",
     ended: "{count, plural, one {# stream} other {# streams}} would have ended early.",
     letThrough:
-      "{count, plural, one {# request that guardrails refused then would be let through. Its} other {# requests that guardrails refused then would be let through. Their}} cost cannot be known.",
+      "{count, plural, one {# request that guardrails refused then would be let through. Its} other {# requests that guardrails refused then would be let through. Their}} cost is unknown.",
     anyway:
       "{count, plural, one {# other request} other {# other requests}} would be refused now without this change too: limits have changed since.",
   },
@@ -121,7 +121,7 @@ export const rehearsals = {
       shadow: "Shadow mode: it would refuse and change nothing. Its findings in captured requests and answers.",
       removed: "Disabled.",
     },
-    notRun: "It asks a model or a service, so it was not run: that costs money and sends the texts.",
+    notRun: "It asks a model or a service, and is not run: that costs money and sends the texts.",
     senders: "{people, plural, one {# person} other {# people}} ({keys, plural, one {# API key} other {# API keys}})",
     keys: "{keys, plural, one {# API key} other {# API keys}}",
     stopped: "Would have stopped {requests, plural, one {# request} other {# requests}} of {senders}.",
@@ -136,7 +136,7 @@ export const rehearsals = {
     allowed:
       "{count, plural, one {# request that it refused then would be let through.} other {# requests that it refused then would be let through.}}",
     allowedUnknown:
-      "{count, plural, one {It refused # request then that was not captured whole: the result with the change cannot be known.} other {It refused # requests then that were not captured whole: the result with the change cannot be known.}}",
+      "{count, plural, one {It refused # request then that was not captured whole: the result with the change is unknown.} other {It refused # requests then that were not captured whole: the result with the change is unknown.}}",
     limits: {
       redacted:
         "{count, plural, one {In # body, credentials were removed before it was stored: a rule cannot find them there.} other {In # bodies, credentials were removed before they were stored: a rule cannot find them there.}}",
@@ -168,8 +168,8 @@ export const rehearsals = {
     not_captured: "The request has no captured body, so guardrails could not check it.",
     captures_bound: "At most 20,000 captured requests are checked. Choose a shorter period.",
     checks_not_run: "Guardrails that ask a model or a service are not run.",
-    allowed_cost: "Requests that a guardrail refused then have no usage, so their cost cannot be known.",
-    allowed_unknown: "A changed guardrail refused the request then. It cannot be known whether it would again.",
+    allowed_cost: "Requests that a guardrail refused then have no usage, so their cost is unknown.",
+    allowed_unknown: "A changed guardrail refused the request then. Whether it would again is unknown.",
     health_unknown: "The usual deployment was unhealthy then, so the request stays where it was answered.",
   },
   list: {

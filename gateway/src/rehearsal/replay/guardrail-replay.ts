@@ -149,8 +149,8 @@ export class GuardrailReplay {
       for (const checks of some) {
         const id = checks[0]?.requestId ?? "";
         const [capture, endpoint] = [captures.get(id), endpoints.get(id)];
-        const isKnown = capture?.request != null && endpoint !== undefined;
-        this.#judge(checks, isKnown ? { endpoint, capture } : null);
+        const isComplete = capture?.request != null && endpoint !== undefined;
+        this.#judge(checks, isComplete ? { endpoint, capture } : null);
       }
     }
     this.#lastRefusal = page.at(-1) ?? this.#lastRefusal;
@@ -177,13 +177,13 @@ export class GuardrailReplay {
     if (refusing.length === 0) return;
     const verdicts = refusing.map(({ changed: { after } }) => allows(after, checks[0], refused));
     if (verdicts.includes(false)) return;
-    const isKnown = !verdicts.includes(null);
+    const isCertain = !verdicts.includes(null);
     for (const { tally } of refusing) {
-      if (isKnown) tally.allowed++;
+      if (isCertain) tally.allowed++;
       else tally.allowedUnknown++;
     }
-    if (isKnown) this.#allowed++;
-    this.#options.unknown(isKnown ? "allowed_cost" : "allowed_unknown");
+    if (isCertain) this.#allowed++;
+    this.#options.unknown(isCertain ? "allowed_cost" : "allowed_unknown");
   }
 
   result(): { readonly guardrails: readonly UnnamedGuardrail[]; readonly allowed: RehearsalResult["allowed"] } {

@@ -11,7 +11,7 @@ export interface PastCapture {
   readonly isStream: boolean;
 }
 
-/** A check that a guardrail in force made then. */
+/** A check of an enforced guardrail. */
 export interface PastCheck {
   readonly id: string;
   readonly at: number;
@@ -85,7 +85,7 @@ export async function pastRefusals(
   return await rows.execute();
 }
 
-/** All checks in force that refused one of these requests or failed, oldest first. */
+/** All checks of enforced guardrails that refused one of these requests or failed, oldest first. */
 export async function refusalsOf(connection: Connection, requestIds: readonly string[]): Promise<readonly PastCheck[]> {
   if (requestIds.length === 0) return [];
   return await connection

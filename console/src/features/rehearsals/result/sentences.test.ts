@@ -20,15 +20,12 @@ const moved = [{ from: place, to: place, calls: 2, recorded_nano_usd: "0", rehea
 
 test.each([
   [{ calls: 0 }, ["There were no requests in this period."]],
-  [
-    { calls: 0, allowed: 2 },
-    ["2 requests that guardrails refused then would be let through. Their cost cannot be known."],
-  ],
+  [{ calls: 0, allowed: 2 }, ["2 requests that guardrails refused then would be let through. Their cost is unknown."]],
   [
     { allowed: 1 },
     [
       "Would have refused none of 12,300 requests.",
-      "1 request that guardrails refused then would be let through. Its cost cannot be known.",
+      "1 request that guardrails refused then would be let through. Its cost is unknown.",
     ],
   ],
   [{}, ["Would have changed nothing about 12,300 requests."]],
