@@ -7,8 +7,8 @@ import { at, count, id, maybeAt, pageOf, pageQuery, personSchema } from "./words
 
 /** Longest period, in days. */
 export const rehearsalDaysMax = 400;
-/** Captured requests that a rehearsal checks with its guardrails. */
-export const rehearsedCapturesMax = 20_000;
+/** Checks of captured requests by the guardrails of a rehearsal. */
+export const rehearsedChecksMax = 20_000;
 /** Requests with findings that a guardrail lists. */
 export const rehearsedFindingsMax = 50;
 const changeBytesMax = 1024 * 1024;
@@ -191,7 +191,7 @@ const rehearsalResultSchema = z.object({
   guardrails: z
     .array(rehearsedGuardrailSchema)
     .describe(
-      `Guardrails of the change on captured requests and answers, oldest first, at most ${rehearsedCapturesMax.toLocaleString("en")} requests.`,
+      `Guardrails of the change on captured requests and answers, oldest first, at most ${rehearsedChecksMax.toLocaleString("en")} checks.`,
     ),
   allowed: count.describe(
     "Requests that guardrails of the change refused then, and that would be let through. Their cost is unknown.",

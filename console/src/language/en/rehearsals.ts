@@ -166,7 +166,7 @@ export const rehearsals = {
     vendor_costs: "The vendor's own cost is charged. A price does not change it.",
     other_upstreams: "Another provider may not support the request, counts tokens differently, and has other caches.",
     not_captured: "The request has no captured body, so guardrails could not check it.",
-    captures_bound: "At most 20,000 captured requests are checked. Choose a shorter period.",
+    captures_bound: "A rehearsal makes at most 20,000 checks of captured requests. Choose a shorter period.",
     checks_not_run: "Guardrails that ask a model or a service are not run.",
     allowed_cost: "Requests that a guardrail refused then have no usage, so their cost is unknown.",
     allowed_unknown: "A changed guardrail refused the request then. Whether it would again is unknown.",

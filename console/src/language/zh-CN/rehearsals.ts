@@ -161,7 +161,7 @@ export const rehearsals: Translation<typeof english> = {
     vendor_costs: "按供应商自己的成本计费，价格不会改变它。",
     other_upstreams: "其他供应商可能不支持该请求，token 计数方式不同，缓存也不同。",
     not_captured: "请求没有采集正文，因此防护规则无法检查。",
-    captures_bound: "最多检查 20,000 个已采集的请求。请选择更短的时间段。",
+    captures_bound: "一次预演最多对已采集的请求进行 20,000 次检查。请选择更短的时间段。",
     checks_not_run: "由模型或外部服务判断的防护规则不会运行。",
     allowed_cost: "当时被防护规则拒绝的请求没有用量，因此其成本无法得知。",
     allowed_unknown: "更改的防护规则当时拒绝了该请求，无法得知它是否仍会拒绝。",

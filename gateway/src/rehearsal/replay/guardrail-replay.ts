@@ -1,4 +1,4 @@
-import { type RehearsalResult, rehearsedCapturesMax } from "@sluice/contract/console";
+import { type RehearsalResult, rehearsedChecksMax } from "@sluice/contract/console";
 import type { Guardrail, Workspace } from "#core/index.ts";
 import {
   appliesToCaller,
@@ -55,7 +55,7 @@ export class GuardrailReplay {
   readonly blocked = new Map<string, Refusal>();
   readonly #options: GuardrailReplayOptions;
   readonly #all: readonly Rehearsed[];
-  #examined = 0;
+  #checks = 0;
   #allowed = 0;
   #lastRefusal: PastCheck | null = null;
 
@@ -81,7 +81,7 @@ export class GuardrailReplay {
     });
     for (let from = 0; from < begun.length; from += capturesAtOnce) {
       const some = begun.slice(from, from + capturesAtOnce);
-      const isBeyond = this.#examined >= rehearsedCapturesMax;
+      const isBeyond = this.#checks >= rehearsedChecksMax;
       const ids = some.filter((entry) => this.#checkedAt(entry).length > 0).map(({ requestId }) => requestId);
       const captures = isBeyond ? null : await pastCaptures(connection, ids, this.#options.now);
       for (const entry of some) this.#examine(entry, captures, outcomes.get(entry.requestId) === "succeeded");
@@ -100,7 +100,7 @@ export class GuardrailReplay {
       unknown(captures === null ? "captures_bound" : "not_captured");
       return;
     }
-    this.#examined++;
+    this.#checks += checked.length;
     for (const { changed, refusal, tally } of checked) {
       const { after } = changed;
       if (after === null) continue;
