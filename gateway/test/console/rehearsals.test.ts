@@ -86,7 +86,7 @@ test("a rehearsal counts the calls that a budget would have refused, and the mon
   expect((await fixture.controlStore.configSnapshot()).version).toBe(fixture.configSnapshot().version);
 });
 
-test("a rehearsal is visible to everybody who may make its change", async () => {
+test("a rehearsal is visible to all users who may make its change", async () => {
   await using fixture = await openFixture();
   const { id } = (await fixture.start("admin", dailyBudget)).body as Rehearsal;
   const done = await fixture.ended("admin", id);
