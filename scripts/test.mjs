@@ -69,7 +69,7 @@ if (paths.length > 0) {
   const beside = ["contract", "simulator", "bench", "console/src", "gateway/src"];
   await Promise.all([checks(wholeTree), suite("unit tests and repository checks", 2, [...beside, ...files])]);
 } else {
-  // The checks start now: they need neither the console nor the programs, whose builds leave part of the processor idle.
+  // The checks start now: they need neither the console nor the programs, and building those leaves part of the processor idle.
   const checked = checks(wholeTree);
   // Before the executable, which contains the console and would build it a second time.
   await checks([consoleBuild]);

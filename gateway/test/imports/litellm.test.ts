@@ -173,7 +173,7 @@ environment_variables: { AZURE_KEY: azure-canary-key }
   expect(planned.stdout).toContain(
     "+ model gpt-6.1-sol: litellm-openai/gpt-6.1-sol, litellm-azure-openai/sol-eu, price of the price list, then sonnet",
   );
-  // LiteLLM charges the vendor's list price at any address, and for an own deployment that of its base model.
+  // LiteLLM charges the vendor's list price at any address, and the price of the base model for an own deployment.
   expect(planned.stdout).toContain("+ model proxied: litellm-openai-compatible/gpt-6.1-sol, own price");
   expect(planned.stdout).toMatch(/\+ model eu: litellm-azure-openai(-\d)?\/our-deployment, own price/);
   expect(planned.stdout).toContain("model all/*: a model's name cannot be a pattern");
