@@ -11,6 +11,7 @@ import type {
   Clock,
   Explainer,
   Ids,
+  Journal,
   KeyUsageQuery,
   Observer,
   Spool,
@@ -77,6 +78,8 @@ export interface ApiDependencies {
   /** A problem that does not affect readiness, in one line; null: none. */
   readonly remark: () => string | null;
   readonly draining: () => boolean;
+  /** Written before a caller gets its answer. */
+  readonly journal: Pick<Journal, "flush">;
   /** Whether every answer closes its connection, so that clients move to another process. */
   readonly leaving: () => boolean;
   /** Counts failed TLS handshakes. `problem`: a word. */

@@ -91,7 +91,7 @@ function serveOwn(
   sockets: Sockets,
   leaving: () => boolean,
 ): HttpServer {
-  const { clock, memory, connections, observer } = dependencies;
+  const { clock, memory, connections, observer, journal } = dependencies;
   const callers = new CallerAddress(trustedProxies, observer);
   const addressOf = ({ peer, headers }: CallerRequest): string => callers.of(peer, headers);
   return new HttpServer({
@@ -99,6 +99,7 @@ function serveOwn(
     port,
     shared: shared === true,
     ...{ clock, memory, connections, leaving },
+    beforeWriting: () => journal.flush(),
     onTurnedAway: turnedAwayLog(dependencies),
     idleMs: idleSeconds === undefined ? bounds.idleConnectionMs : idleSeconds * 1_000,
     answer: (request, reply) => {

@@ -177,6 +177,11 @@ export function asFailure(thrown: unknown): Failure {
   return new Failure("internal_error", "Unexpected error in the gateway.", { cause: thrown });
 }
 
+/** No intent, no dispatch. */
+export function ledgerUnavailable(cause?: unknown): Failure {
+  return new Failure("ledger_unavailable", "The ledger cannot be written, so the call was not sent.", { cause });
+}
+
 /** `param`: the field that is wrong. */
 export function invalidRequest(param: string, message: string): Failure {
   return new Failure("invalid_request", message, { param });

@@ -35,6 +35,8 @@ export interface HttpServerOptions {
   readonly refuse: (reason: RefusedReason, message: string) => ServerAnswer;
   /** Whether every answer closes its connection. */
   readonly leaving: () => boolean;
+  /** Called before bytes are written to a caller; absent: nothing. Must not throw. */
+  readonly beforeWriting?: () => void;
 }
 
 /**
@@ -50,6 +52,7 @@ export class HttpServer implements ConnectionHost {
   readonly turnMs: number;
   readonly memory: CallerMemory;
   readonly secure: boolean;
+  readonly beforeWriting: () => void;
   readonly #options: HttpServerOptions;
   readonly #connections = new Set<ServerConnection>();
   readonly #listener: Bun.TCPSocketListener<ServerConnection>;
@@ -69,6 +72,7 @@ export class HttpServer implements ConnectionHost {
     this.idleMs = options.idleMs;
     this.memory = options.memory;
     this.secure = options.certificate !== undefined;
+    this.beforeWriting = options.beforeWriting ?? (() => {});
     this.turnMs = Math.min(tickMs, options.idleMs / 4);
     // The runtime's types lack `reusePort` for this kind of socket.
     const address: { hostname: string; port: number } & { reusePort: boolean } = {

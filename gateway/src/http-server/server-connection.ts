@@ -34,6 +34,8 @@ export interface ConnectionHost {
   refusal(reason: MalformedMessage["reason"] | "late", message: string): ServerAnswer;
   /** `problem`: `late`, `gone`, or the TLS library's code. */
   handshakeFailed(problem: string, address: string): void;
+  /** Called before bytes are written to a caller. */
+  beforeWriting(): void;
   /** Counts a connection that is closed for its caller's slowness. */
   closing(cause: ConnectionClosing): void;
   /** The tick at which so much time has passed. */
@@ -119,7 +121,10 @@ export class ServerConnection implements BodyFlow, CountedConnection {
     this.address = socket.remoteAddress ?? "";
     this.secure = host.secure;
     this.unread = new UnreadAnswer(host.memory, this.address, new Pace(bounds.stalledReaderMs, host.turnMs));
-    this.#writer = new MessageWriter((bytes, length) => socket.write(bytes, 0, length), this.unread);
+    this.#writer = new MessageWriter((bytes, length) => {
+      host.beforeWriting();
+      return socket.write(bytes, 0, length);
+    }, this.unread);
     this.#reader = new RequestReader(limits, {
       onHead: (head) => this.#onHead(head),
       onBody: (piece) => {

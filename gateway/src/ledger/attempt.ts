@@ -45,7 +45,7 @@ export interface AttemptEnd
 }
 
 export interface AttemptDependencies {
-  readonly journal: Pick<Journal, "checkpoint" | "settle">;
+  readonly journal: Pick<Journal, "checkpoint" | "settle" | "flush">;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "attemptEnd" | "attemptPending" | "log">;
 }
@@ -137,6 +137,8 @@ export class Attempt {
     if (end.warnings != null) entry.warnings = end.warnings;
     if (end.objects !== undefined) entry.objects = end.objects;
     journal.settle(entry);
+    // The result of a row may be stored in this turn.
+    if (entry.batchId !== undefined) journal.flush();
     if (end.outcome === "pending") observer.attemptPending?.(entry);
     else observer.attemptEnd(entry, end.fault);
     return entry;

@@ -58,6 +58,7 @@ function open(refuses = false) {
         written.push(intent);
       },
       checkpoint: (checkpoint) => void written.push(checkpoint),
+      flush: () => true,
       settle: (settlement) => void written.push(settlement),
       refuse: (entry) => void written.push(entry),
     },

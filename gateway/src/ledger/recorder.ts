@@ -4,7 +4,7 @@ import { Attempt, type AttemptDependencies, type AttemptEnd, type AttemptFields,
 import { wholeMicros } from "./whole-usage.ts";
 
 interface RecorderOptions extends AttemptDependencies {
-  readonly journal: Pick<Journal, "intent" | "checkpoint" | "settle" | "refuse">;
+  readonly journal: Pick<Journal, "intent" | "checkpoint" | "settle" | "flush" | "refuse">;
   readonly ids: Ids;
   /** Receives each refused call that shares the entry of another request. */
   readonly onFolded: (folded: FoldedRequest) => void;
@@ -29,8 +29,8 @@ export function createRecorder(options: RecorderOptions) {
   };
   return {
     /**
-     * Writes the intent of an attempt with its id, its time and the charged version of the price, which are set here. `arrivedMs`:
-     * monotonic time at which its call arrived. Throws ledger_unavailable; then nothing may be sent.
+     * Writes the intent of an attempt (see Journal) with its id, its time and the charged version of the price, which are set here.
+     * `arrivedMs`: monotonic time at which its call arrived. Throws ledger_unavailable; then nothing may be sent.
      */
     begin(intent: OpenIntent, pricing: Pricing, arrivedMs?: number): Attempt {
       const begunMs = clock.monotonic();
@@ -56,6 +56,7 @@ export function createRecorder(options: RecorderOptions) {
         clock,
         journal: {
           checkpoint: () => undefined,
+          flush: () => true,
           settle: (settlement) => journal.refuse(noCall(joinEntry(intent, settlement))),
         },
         observer: {

@@ -77,6 +77,7 @@ export async function openControlPlane(
     ...{ clock, ids: base.ids, observer, ...base.tracing },
     publicUrl: callsUrl,
     configSnapshot: () => configSnapshot.current,
+    journal: data.journal,
     draining: () => leaving.isDraining,
     leaving: () => leaving.isLeaving || leaving.isReplaced,
     handshakeProblem: metrics.handshakeProblem,

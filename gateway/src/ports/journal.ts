@@ -1,12 +1,15 @@
 import type { Checkpoint, GuardrailCheckEntry, Intent, LedgerEntry, Settlement } from "#core/index.ts";
 
 /**
- * The write-ahead file of the ledger. When `intent` or `settle` returns, the record survives a crash of this process. With `disk`
- * durability it survives a crash of the machine too, after bounds.journalSyncMs.
+ * The write-ahead file of the ledger. The intents and settlements of one turn of the event loop are written together, at its end or by
+ * `flush`. From then on they survive a crash of this process; with `disk` durability also one of the machine, after
+ * bounds.journalSyncMs.
  */
 export interface Journal {
-  /** Throws ledger_unavailable if it cannot be written: no intent, no dispatch. */
+  /** Throws ledger_unavailable if the disk fails. No request is sent before `flush` has returned true. */
   intent(intent: Intent): void;
+  /** Writes all intents and settlements so far. Returns false if the disk does not accept them. */
+  flush(): boolean;
   /**
    * Written with the next record or within bounds.journalSyncMs; at once if it has an `upstreamId`, because the caller learns that id
    * next.

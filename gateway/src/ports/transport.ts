@@ -38,6 +38,8 @@ export interface OutboundRequest {
   readonly network?: OutboundNetwork | undefined;
   /** Use a new connection. A pooled one may be closed by the upstream, and then it is unknown whether the request was read. */
   readonly ownConnection?: boolean;
+  /** Called right before the first byte is sent. If it throws, nothing is sent, and the request fails with that failure. */
+  readonly beforeSending?: (() => void) | undefined;
 }
 
 /** Connection settings of one account. */

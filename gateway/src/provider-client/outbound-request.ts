@@ -7,15 +7,18 @@ export interface RequestClocks {
   readonly headersMs: number;
   readonly totalMs: number;
   readonly ownConnection?: boolean;
+  /** See OutboundRequest. */
+  readonly beforeSending?: (() => void) | undefined;
 }
 
 /** Adds the account's network settings to a draft. */
 export function outboundRequest(
   { method, url, headers, provider }: OutboundDraft,
-  { connectMs, headersMs, totalMs, ownConnection = false }: RequestClocks,
+  { connectMs, headersMs, totalMs, ownConnection = false, beforeSending }: RequestClocks,
   body: OutboundBody | null,
 ): OutboundRequest {
   const allowPrivateNetwork = mayReachPrivate(provider, url);
   const network = networkOf(provider);
-  return { method, url, headers, body, connectMs, headersMs, totalMs, allowPrivateNetwork, ownConnection, network };
+  const clocks = { connectMs, headersMs, totalMs };
+  return { method, url, headers, body, ...clocks, allowPrivateNetwork, ownConnection, network, beforeSending };
 }

@@ -225,6 +225,8 @@ export interface RelayOptions extends UpstreamObjectsOptions {
 
 export interface RelayDependencies extends RelayOptions {
   readonly forecast: UsageForecast;
+  /** Writes the intents of attempts. Throws ledger_unavailable: no intent, no dispatch. */
+  readonly beforeSending: () => void;
   /** Streams that are under way, so that a drain can wait for them and, at its end, finish them honestly. */
   readonly live: Set<{ abort(failure: Failure): void }>;
   readonly upstreamObjects: UpstreamObjects;

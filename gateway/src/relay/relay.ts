@@ -3,6 +3,7 @@ import {
   asFailure,
   type CallSignal,
   Failure,
+  ledgerUnavailable,
   type NanoUsd,
   onlyCounts,
   type Principal,
@@ -63,6 +64,9 @@ export class Relay {
     this.#dependencies = {
       ...options,
       forecast: new UsageForecast(),
+      beforeSending: () => {
+        if (!options.journal.flush()) throw ledgerUnavailable();
+      },
       live: new Set(),
       upstreamObjects: new UpstreamObjects(options),
     };

@@ -1,6 +1,7 @@
 import type { Socket } from "bun";
 import { bounds } from "#core/index.ts";
 import { MalformedMessage, type MessageSink, MessageWriter, type ResponseHead, ResponseReader } from "#http1/index.ts";
+import type { OutboundRequest } from "#ports/index.ts";
 import { ConnectAnswer, type ProxyWay } from "./proxy-way.ts";
 
 /** One address of an origin. It is dialed as it is, so that no second lookup can return another one. */
@@ -60,6 +61,8 @@ export class Connection {
   #whole = false;
   #paused = false;
   #over = false;
+  /** See `beforeSending` of OutboundRequest; undefined once it was called. */
+  #check: OutboundRequest["beforeSending"];
 
   private constructor(target: Target, user: ConnectionUser) {
     this.target = target;
@@ -113,8 +116,14 @@ export class Connection {
   }
 
   /** Sends a whole request at the end of this turn, with `onDrain` after it. */
-  writeWhole(head: string[], pieces: readonly Uint8Array[], sends: TurnSends): void {
+  writeWhole(
+    head: string[],
+    pieces: readonly Uint8Array[],
+    sends: TurnSends,
+    check: OutboundRequest["beforeSending"],
+  ): void {
     if (this.#over) return;
+    this.#check = check;
     this.#writer.begin(head, false);
     for (const piece of pieces) this.#writer.piece(piece);
     sends.add(this);
@@ -123,9 +132,23 @@ export class Connection {
   /** Writes as much as the socket takes. */
   send(): void {
     if (this.#over || this.#writer.idle) return;
+    const check = this.#check;
+    this.#check = undefined;
+    if (!this.passes(check)) return;
     if (this.#writer.sent) this.#writer.flush();
     else this.#writer.drain();
     if (this.#writer.sent) this.#user?.onDrain();
+  }
+
+  /** Returns false if the request must not be sent; its user then gets the failure. */
+  passes(check: OutboundRequest["beforeSending"]): boolean {
+    try {
+      check?.();
+      return true;
+    } catch (thrown) {
+      this.#unusable(thrown);
+      return false;
+    }
   }
 
   /** Stops reading, which slows the upstream down. */

@@ -29,6 +29,7 @@ export async function sendInProcess(
   const streamed =
     body === null || pieces !== null ? null : new RequestBody(streamedBody(body), exchange, request.headersMs);
   try {
+    request.beforeSending?.();
     exchange.begin("headers", request.headersMs);
     const answer = answerOf(handlers, request, streamed ?? whole, ended.signal);
     const response = await exchange.race(answer, (late) => void late.body?.cancel().catch(() => {}));

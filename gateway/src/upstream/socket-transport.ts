@@ -188,10 +188,10 @@ class SocketCall implements ConnectionUser {
     this.#exchange.begin("headers", request.headersMs, nowMs);
     connection.begin(request.method);
     if (this.#streamed !== null) {
-      void this.#upload(connection, this.#streamed);
+      void this.#upload(connection, this.#streamed, request.beforeSending);
       return;
     }
-    connection.writeWhole(this.#head, pieces, this.#transport.sends);
+    connection.writeWhole(this.#head, pieces, this.#transport.sends, request.beforeSending);
   }
 
   onDrain(): void {
@@ -282,6 +282,7 @@ class SocketCall implements ConnectionUser {
   }
 
   #unanswered(thrown: unknown, connection: Connection | null): Failure {
+    if (thrown instanceof Failure) return thrown;
     const { clock, pool } = this.#transport;
     const cause = thrown ?? new Error("the connection was closed");
     const reset = thrown === undefined || thrown === null || closedEarly(thrown);
@@ -318,11 +319,11 @@ class SocketCall implements ConnectionUser {
     return proxyTimedOut(this.#unwritten().connectMs);
   }
 
-  async #upload(connection: Connection, body: RequestBody): Promise<void> {
+  async #upload(connection: Connection, body: RequestBody, check: OutboundRequest["beforeSending"]): Promise<void> {
     let turnBytes = 0;
     try {
       await socketsRead();
-      if (this.#connection !== connection) return;
+      if (this.#connection !== connection || !connection.passes(check)) return;
       connection.write(Buffer.from(this.#head.join(""), "latin1"));
       for (let piece = await body.next(); piece !== null; piece = await body.next()) {
         if (this.#connection !== connection) return;

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Socket } from "node:net";
+import { ledgerUnavailable, pulledStream } from "#core/index.ts";
 import { systemClock } from "#system/index.ts";
 import { outbound } from "../../test/outbound.ts";
 import { rawAnswer, startRawUpstream } from "../../test/raw-upstream.ts";
@@ -65,6 +66,27 @@ test("nothing is sent for a caller who leaves within the turn", async () => {
   const { seen, requests } = await sentOnKept(() => undefined, true);
   expect(seen).toMatchObject({ code: "client_closed", arrival: "unsent" });
   expect(requests).toBe(1);
+});
+
+test.each([
+  ["whole", new Uint8Array(3)],
+  ["long", { size: 3, open: () => pulledStream(() => null) }],
+])("sends nothing of a %s request if the check before sending throws", async (_, body) => {
+  const upstream = await startRawUpstream((socket) => void socket.write(rawAnswer("ok")));
+  const transport = createTransport({ clock: systemClock });
+  const beforeSending = () => {
+    throw ledgerUnavailable();
+  };
+  for (let round = 0; round < 2; round++) {
+    const request = { ...outbound(upstream.url), method: "POST", body, beforeSending } as const;
+    expect(await failure(transport.send(request, never))).toMatchObject({
+      code: "ledger_unavailable",
+      arrival: "unsent",
+    });
+    expect(upstream.requests.length).toBe(round);
+    await (await transport.send(outbound(upstream.url), never)).body.readAll(10, "idle", 60_000);
+  }
+  upstream.stop();
 });
 
 test("every connection of a turn is used again", async () => {

@@ -2,10 +2,11 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLedgerStore, FileJournal, openDatabase, openJournalDirectory } from "#storage/index.ts";
+import { createLedgerStore, openDatabase, openJournalDirectory } from "#storage/index.ts";
 import { sluice } from "../command-line.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { noDrain } from "../ledger/drain-in-place.ts";
+import { EagerJournal } from "../ledger/eager-journal.ts";
 import { entryOf, intentOf, listeningObserver, refusalOf, settlementOf } from "../ledger/history.ts";
 
 let dataDir = "";
@@ -21,7 +22,7 @@ const journalLine = async (): Promise<string | undefined> => {
 
 test("doctor counts journal entries that wait for the database, not those already stored", async () => {
   await sluice(["migrate"], dataDir);
-  const journal = new FileJournal({
+  const journal = new EagerJournal({
     directory: openJournalDirectory(join(dataDir, "journal")),
     durability: "process",
     drain: noDrain(),

@@ -4,10 +4,11 @@ import { join } from "node:path";
 import type { LedgerEntry } from "#core/index.ts";
 import { type AdoptionHooks, startAdoption, verifyLedger } from "#ledger/index.ts";
 import type { LedgerStore } from "#ports/index.ts";
-import { abandonedJournals, FileJournal, openJournalDirectory, openJournalSlot, readJournal } from "#storage/index.ts";
+import { abandonedJournals, openJournalDirectory, openJournalSlot, readJournal } from "#storage/index.ts";
 import { until } from "../../../test/until.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { noDrain } from "./drain-in-place.ts";
+import { EagerJournal } from "./eager-journal.ts";
 import {
   attemptIdOf,
   checkpointOf,
@@ -29,9 +30,9 @@ afterEach(() => books.remove());
 const installation = "acme";
 
 /** A slot with the open journal of a process, which can be abandoned like after a crash. */
-function runningProcess(process: string, write: (journal: FileJournal) => void) {
+function runningProcess(process: string, write: (journal: EagerJournal) => void) {
   const slot = openJournalSlot(books.directory, { process, installation });
-  const journal = new FileJournal({
+  const journal = new EagerJournal({
     directory: slot,
     durability: "process",
     drain: noDrain(),
@@ -66,7 +67,7 @@ function adoptionBy(
   return { adoption, adopted, adoptedEntries, observer, clock };
 }
 
-const twoOfThree = (journal: FileJournal): void => {
+const twoOfThree = (journal: EagerJournal): void => {
   for (let n = 1; n <= 3; n++) journal.intent(intentOf(n));
   journal.settle(settlementOf(1));
   journal.checkpoint(checkpointOf(2, 64));
@@ -207,7 +208,7 @@ test("adopts other journals although one slot cannot be read", async () => {
 
 test("never adopts a journal of another installation or of SQLite into this database", async () => {
   const embedded = openJournalDirectory(books.directory);
-  const journal = new FileJournal({
+  const journal = new EagerJournal({
     directory: embedded,
     durability: "process",
     drain: noDrain(),

@@ -1,6 +1,7 @@
 import { writeSync } from "node:fs";
-import { FileJournal, openJournalDirectory, openJournalSlot, startDrain } from "#storage/index.ts";
+import { openJournalDirectory, openJournalSlot, startDrain } from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
+import { EagerJournal } from "./eager-journal.ts";
 import { checkpointOf, intentOf, refusalOf, settlementOf } from "./history.ts";
 
 /**
@@ -12,7 +13,7 @@ const [, , path = "", databasePath = "", first = "1", owner, installation = ""] 
 const observer = { log: () => undefined };
 const directory =
   owner === undefined ? openJournalDirectory(path) : openJournalSlot(path, { process: owner, installation });
-const journal = new FileJournal({
+const journal = new EagerJournal({
   directory,
   durability: "disk",
   drain: startDrain({

@@ -4,10 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Failure } from "#core/index.ts";
-import { FileJournal, openJournalDirectory, readJournal } from "#storage/index.ts";
+import { openJournalDirectory, readJournal } from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
 import { until } from "../../../test/until.ts";
 import { noDrain } from "./drain-in-place.ts";
+import { EagerJournal } from "./eager-journal.ts";
 import { attemptIdOf, intentOf, listeningObserver, recordsOf, settlementOf } from "./history.ts";
 
 /*
@@ -34,7 +35,7 @@ test.skipIf(!mounted)(
   async () => {
     const path = join(mountPoint, "journal");
     const observer = listeningObserver();
-    const journal = new FileJournal({
+    const journal = new EagerJournal({
       directory: openJournalDirectory(path),
       durability: "disk",
       drain: noDrain(),
@@ -51,8 +52,8 @@ test.skipIf(!mounted)(
     let refusal: unknown = null;
     for (let n = 1; refusal === null && n < 10_000; n++) {
       try {
-        journal.intent(intentOf(n));
         begun.push(n);
+        journal.intent(intentOf(n));
       } catch (error) {
         refusal = error;
       }
@@ -60,7 +61,8 @@ test.skipIf(!mounted)(
     expect(refusal).toBeInstanceOf(Failure);
     expect(journal.healthy).toBe(false);
     for (const n of begun) journal.settle(settlementOf(n));
-    expect(await recordsOf(readJournal(path))).toEqual(begun.map((n) => `intent ${attemptIdOf(n)}`));
+    // The last intent waits in memory: its request is not sent.
+    expect(await recordsOf(readJournal(path))).toEqual(begun.slice(0, -1).map((n) => `intent ${attemptIdOf(n)}`));
 
     rmSync(filler);
     await until(() => journal.healthy);

@@ -4,10 +4,11 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { type GuardrailCheckEntry, membersOf, noUsage } from "#core/index.ts";
 import { recover, verifyLedger } from "#ledger/index.ts";
-import { FileJournal, openJournalDirectory, readJournal, settingAside } from "#storage/index.ts";
+import { openJournalDirectory, readJournal, settingAside } from "#storage/index.ts";
 import { setAsidePath } from "../../src/storage/disk/drain-set-aside.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { noDrain } from "./drain-in-place.ts";
+import { EagerJournal } from "./eager-journal.ts";
 import {
   attemptIdOf,
   checkpointOf,
@@ -30,8 +31,8 @@ beforeEach(async () => {
 afterEach(() => books.remove());
 
 /** A journal as after a crash: not drained, nothing closed but the files. */
-async function writeAndCrash(write: (journal: FileJournal) => void, segmentBytes = 1_000_000) {
-  const journal = new FileJournal({
+async function writeAndCrash(write: (journal: EagerJournal) => void, segmentBytes = 1_000_000) {
+  const journal = new EagerJournal({
     directory: openJournalDirectory(books.directory),
     durability: "process",
     drain: noDrain(),

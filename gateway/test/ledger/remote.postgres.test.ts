@@ -11,7 +11,6 @@ import {
   createInstances,
   createLedgerStore,
   createOpenAttemptStore,
-  FileJournal,
   type OpenAttemptStore,
   openJournalSlot,
   RemoteJournal,
@@ -24,6 +23,7 @@ import { openPostgresFixture, type PostgresFixture } from "../postgres-fixture.t
 import { onPostgres } from "../postgres-server.ts";
 import { StalledLoop } from "../stalled-loop.ts";
 import { drainInPlace, noDrain } from "./drain-in-place.ts";
+import { EagerJournal } from "./eager-journal.ts";
 import { attemptIdOf, checkpointOf, entryOf, intentOf, listeningObserver, settlementOf } from "./history.ts";
 
 const owner = { process: "proc_remote", installation: "acme" };
@@ -69,7 +69,7 @@ await onPostgres("intents in the database", () => {
     const onFatal = (error: Error) => {
       throw error;
     };
-    const disk = new FileJournal({ directory: slot, durability: "disk", drain, clock, observer, onFatal });
+    const disk = new EagerJournal({ directory: slot, durability: "disk", drain, clock, observer, onFatal });
     const journal = new RemoteJournal({ journal: disk, store, owner: owner.process, clock, observer });
     return { journal, disk, store, under, ledger, clock, observer };
   }

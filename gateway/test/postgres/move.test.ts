@@ -5,14 +5,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { readEnvironment } from "#config/index.ts";
 import { Secret } from "#core/index.ts";
-import {
-  createLedgerStore,
-  dataPaths,
-  FileJournal,
-  moveOver,
-  openDatabase,
-  openJournalDirectory,
-} from "#storage/index.ts";
+import { createLedgerStore, dataPaths, moveOver, openDatabase, openJournalDirectory } from "#storage/index.ts";
 import { bareEnvironment } from "../../../test/bare-environment.ts";
 import { commandOf, programs } from "../../../test/programs.ts";
 import { until } from "../../../test/until.ts";
@@ -22,6 +15,7 @@ import { sluice } from "../command-line.ts";
 import { silentObserver } from "../conformance/store-fixture.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { noDrain } from "../ledger/drain-in-place.ts";
+import { EagerJournal } from "../ledger/eager-journal.ts";
 import { attemptIdOf, intentOf, settlementOf } from "../ledger/history.ts";
 import { asOwner, emptyPostgres } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
@@ -130,7 +124,7 @@ await onPostgres("moving an installation to PostgreSQL", () => {
     await expect(lost).rejects.toThrow("journal");
     // An entry that no database accepts: NaN becomes null in JSON.
     const { journal } = dataPaths(embedded.dataDir);
-    const left = new FileJournal({
+    const left = new EagerJournal({
       directory: openJournalDirectory(journal),
       durability: "process",
       drain: noDrain(),

@@ -237,6 +237,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
     connections: callerConnections(),
     unready: () => null,
     remark: () => null,
+    journal,
     draining: () => false,
     leaving: () => false,
     metricsKey: null,

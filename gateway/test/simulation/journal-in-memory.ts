@@ -21,6 +21,10 @@ export class JournalInMemory implements Journal {
     this.open.set(intent.attemptId, intent);
   }
 
+  flush(): boolean {
+    return true;
+  }
+
   checkpoint(checkpoint: Checkpoint): void {
     if (!this.open.has(checkpoint.attemptId)) this.faults.push(`${checkpoint.attemptId} continued after its end`);
   }

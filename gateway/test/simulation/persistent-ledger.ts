@@ -89,6 +89,10 @@ export class ProcessJournal implements Journal {
     this.#ledger.write({ type: "intent", value: intent });
   }
 
+  flush(): boolean {
+    return true;
+  }
+
   checkpoint(value: Extract<JournalRecord, { type: "checkpoint" }>["value"]): void {
     if (this.#alive) this.#ledger.write({ type: "checkpoint", value });
   }

@@ -80,8 +80,9 @@ export function sendAttempt(
 }
 
 function begin(attempt: RunningAttempt, draft: OutboundDraft, pieces: OutboundBody | null, signal: CallSignal): void {
-  const { timeouts } = draft.provider;
-  const limits = attempt.call.facts.images > 0 ? { ...timeouts, ownConnection: true } : timeouts;
+  const { connectMs, headersMs, totalMs } = draft.provider.timeouts;
+  const { beforeSending } = attempt.dependencies;
+  const limits = { connectMs, headersMs, totalMs, beforeSending, ownConnection: attempt.call.facts.images > 0 };
   attempt.entry.sending();
   attempt.dependencies.providerClient.begin(draft, limits, signal, draft.body ?? pieces, attempt);
 }

@@ -65,7 +65,7 @@ class PassThroughAttempt extends RunningAttempt {
     const { provider, kind, target } = route;
     const { upstreamModel } = price.deployment;
     const { stream } = this.call.facts;
-    const { providerClient } = this.dependencies;
+    const { providerClient, beforeSending } = this.dependencies;
     const headers = forwardedHeaders(this.call.headers, provider);
     addAttemptHeaders(headers, this, this.entry.attemptId);
     copyHeaders(headers, this.call.headers, body === null ? ofDownloads : ofBodies);
@@ -77,7 +77,8 @@ class PassThroughAttempt extends RunningAttempt {
       form ??
       (body === null || body instanceof Uint8Array ? body : { size: body.size, open: () => body.read(0, body.size) });
     // On a kept connection the runtime may send a request again.
-    providerClient.begin(draft, { ...provider.timeouts, ownConnection: true }, signal, sent, this);
+    const limits = { ...provider.timeouts, ownConnection: true, beforeSending };
+    providerClient.begin(draft, limits, signal, sent, this);
   }
 
   protected async deliver(answer: OutboundAnswer): Promise<Delivery> {

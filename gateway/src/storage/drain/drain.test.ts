@@ -6,6 +6,7 @@ import { systemClock } from "#system/index.ts";
 import { patienceMs, until } from "../../../../test/until.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { drainInPlace, noDrain } from "../../../test/ledger/drain-in-place.ts";
+import { EagerJournal } from "../../../test/ledger/eager-journal.ts";
 import {
   attemptIdOf,
   checkpointOf,
@@ -19,7 +20,7 @@ import {
   type TestLedger,
 } from "../../../test/ledger/history.ts";
 import { setAsidePath } from "../disk/drain-set-aside.ts";
-import { FileJournal, type JournalDrain } from "../journal/journal.ts";
+import type { JournalDrain } from "../journal/journal.ts";
 import { openJournalDirectory } from "../journal/journal-slots.ts";
 import {
   DrainThread,
@@ -40,7 +41,7 @@ function openWith<D extends JournalDrain>(makeDrain: (firstSegment: number) => D
   const directory = openJournalDirectory(books.directory);
   const observer = listeningObserver();
   const drain = makeDrain(directory.firstSegment);
-  const journal = new FileJournal({
+  const journal = new EagerJournal({
     directory,
     durability: "process",
     drain,

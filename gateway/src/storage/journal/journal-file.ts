@@ -150,17 +150,12 @@ export class JournalBuffer {
     return true;
   }
 
-  /** Drops everything after `length`. */
-  cut(length: number): void {
-    this.#length = Math.min(length, this.#length);
-    // Free the backlog of a full disk once it is written.
-    if (length === 0 && this.#bytes.length > keepBytesMax) this.#bytes = Buffer.allocUnsafe(startBytes);
-  }
-
   /** Drops the first `length` bytes, which were written. */
   dropFirst(length: number): void {
     if (length < this.#length) this.#bytes.copyWithin(0, length, this.#length);
-    this.cut(this.#length - length);
+    this.#length -= length;
+    // Free the backlog of a full disk once it is written.
+    if (this.#length === 0 && this.#bytes.length > keepBytesMax) this.#bytes = Buffer.allocUnsafe(startBytes);
   }
 
   /** Number of records of these types. */

@@ -6,6 +6,7 @@ import { bounds, Failure } from "#core/index.ts";
 import { until } from "../../../../test/until.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { noDrain } from "../../../test/ledger/drain-in-place.ts";
+import { EagerJournal } from "../../../test/ledger/eager-journal.ts";
 import {
   checkpointOf,
   intentOf,
@@ -15,7 +16,7 @@ import {
   segmentsIn,
   settlementOf,
 } from "../../../test/ledger/history.ts";
-import { diskFiles } from "../disk/journal-files.ts";
+import { diskFiles, type JournalFiles } from "../disk/journal-files.ts";
 import { FileJournal, type JournalOptions, journalRetryMs } from "./journal.ts";
 import { openJournalDirectory, readJournal } from "./journal-slots.ts";
 
@@ -27,11 +28,16 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
+/** A journal that writes each record at once. */
 function open(change: Partial<JournalOptions> = {}) {
+  return openJournal(EagerJournal, change);
+}
+
+function openJournal(Kind: typeof FileJournal, change: Partial<JournalOptions> = {}) {
   const observer = listeningObserver();
   const clock = new FakeClock();
   const fatal: Error[] = [];
-  const journal = new FileJournal({
+  const journal = new Kind({
     directory: openJournalDirectory(path),
     durability: "process",
     drain: noDrain(),
@@ -43,13 +49,44 @@ function open(change: Partial<JournalOptions> = {}) {
   return { journal, observer, clock, fatal };
 }
 
-test("writes intents and settlements before it returns", async () => {
-  const { journal } = open();
+test("writes the intents and settlements of a turn together, on flush or at its end", async () => {
+  let writes = 0;
+  const files: JournalFiles = {
+    ...diskFiles,
+    write: (...write) => {
+      writes++;
+      return diskFiles.write(...write);
+    },
+  };
+  const journal = openJournal(FileJournal, { files }).journal;
   journal.intent(intentOf(1));
-  expect(await recordsOf(readJournal(path))).toEqual(["intent att_00000001"]);
+  journal.intent(intentOf(2));
   journal.settle(settlementOf(1));
-  expect(await recordsOf(readJournal(path))).toEqual(["intent att_00000001", "settle att_00000001"]);
-  expect(journal.lag).toBe(1);
+  expect(writes).toBe(0);
+  expect(journal.flush()).toBe(true);
+  const written = ["intent att_00000001", "intent att_00000002", "settle att_00000001"];
+  expect(await recordsOf(readJournal(path))).toEqual(written);
+  journal.settle(settlementOf(2));
+  await new Promise(setImmediate);
+  expect(await recordsOf(readJournal(path))).toEqual([...written, "settle att_00000002"]);
+  expect(journal.flush()).toBe(true);
+  expect([writes, journal.lag]).toEqual([2, 2]);
+});
+
+test("returns false for every intent of a turn that the disk did not accept, and settles them once there is room", async () => {
+  const { disk, files } = smallDisk(0);
+  const { journal, clock } = openJournal(FileJournal, { files });
+  journal.intent(intentOf(1));
+  journal.intent(intentOf(2));
+  expect([journal.flush(), journal.flush(), journal.healthy]).toEqual([false, false, false]);
+  expect(() => journal.intent(intentOf(3))).toThrow(Failure);
+  for (const n of [1, 2]) journal.settle(settlementOf(n));
+  disk.left = 1_000_000;
+  clock.advance(journalRetryMs);
+  expect(journal.flush()).toBe(true);
+  const records = [1, 2].map((n) => intentOf(n).attemptId);
+  const written = [...records.map((id) => `intent ${id}`), ...records.map((id) => `settle ${id}`)];
+  expect(await recordsOf(readJournal(path))).toEqual(written);
 });
 
 test("writes checkpoints and refusals with the next record, or within the sync interval", async () => {
@@ -130,9 +167,11 @@ test("refuses intents on a full disk and writes buffered settlements once there 
     }
   }
   expect(begun.length).toBeGreaterThan(0);
+  // The first one that the disk did not accept waits in the buffer, and its attempt is settled as not sent.
+  const waiting = begun.length + 1;
   expect(refused.every((error) => error instanceof Failure && error.code === "ledger_unavailable")).toBe(true);
   expect(journal.healthy).toBe(false);
-  for (const n of begun) journal.settle(settlementOf(n));
+  for (const n of [...begun, waiting]) journal.settle(settlementOf(n));
   expect(await recordsOf(readJournal(path))).toEqual(begun.map((n) => `intent ${intentOf(n).attemptId}`));
 
   clock.advance(journalRetryMs * 5);
@@ -143,8 +182,8 @@ test("refuses intents on a full disk and writes buffered settlements once there 
   journal.intent(intentOf(9));
   const leftovers = readJournal(path);
   expect(await recordsOf(leftovers)).toEqual([
-    ...begun.map((n) => `intent ${intentOf(n).attemptId}`),
-    ...begun.map((n) => `settle ${intentOf(n).attemptId}`),
+    ...[...begun, waiting].map((n) => `intent ${intentOf(n).attemptId}`),
+    ...[...begun, waiting].map((n) => `settle ${intentOf(n).attemptId}`),
     "intent att_00000009",
   ]);
   expect(leftovers.damage).toEqual([]);
@@ -194,8 +233,8 @@ test("removes a partly written record", async () => {
   const expected: string[] = [];
   for (let n = 1; n <= 40; n++) {
     try {
-      journal.intent(intentOf(n));
       expected.push(`intent ${intentOf(n).attemptId}`);
+      journal.intent(intentOf(n));
       journal.settle(settlementOf(n));
       expected.push(`settle ${intentOf(n).attemptId}`);
     } catch (error) {

@@ -1,10 +1,10 @@
 import {
   bounds,
   type Checkpoint,
-  Failure,
   type GuardrailCheckEntry,
   type Intent,
   type LedgerEntry,
+  ledgerUnavailable,
   type Settings,
   type Settlement,
 } from "#core/index.ts";
@@ -63,10 +63,12 @@ export interface JournalOptions {
  * The journal, open for writing. The constructor throws if the first segment cannot be created.
  *
  * A record is in the file, where it survives the end of the process:
- *   intent      when `intent` returns
- *   settlement  when `settle` returns, so before the caller gets the end of the answer
+ *   intent      when `flush` returns true, which is called before its request is sent
+ *   settlement  the same, before its caller gets the end of the answer
  *   checkpoint  at once if it has an upstream's id, else within bounds.journalSyncMs
  *   refusal     within bounds.journalSyncMs, like a check
+ *
+ * Both are also written at the end of their turn of the event loop.
  *
  * States:
  *   healthy  records are written and synced
@@ -88,6 +90,8 @@ export class FileJournal implements Journal {
   #settledWaiting = 0;
   #settledLost = 0;
   #cancelFlush: (() => void) | null = null;
+  /** `flush` follows in this turn. */
+  #flushing = false;
   #closing: Promise<void> | null = null;
   #closed = false;
 
@@ -125,14 +129,15 @@ export class FileJournal implements Journal {
   }
 
   intent(intent: Intent): void {
-    if (!this.healthy) throw unavailable();
-    const before = this.#buffer.length;
-    if (!this.#buffer.append(recordTypes.intent, encodeIntent(intent))) throw unavailable();
-    const length = this.#buffer.length - before;
-    if (this.#write()) return;
-    // It is the last record in the buffer.
-    this.#buffer.cut(this.#buffer.length - length);
-    throw unavailable(this.#segment.problem);
+    if (!this.healthy) throw ledgerUnavailable();
+    if (!this.#buffer.append(recordTypes.intent, encodeIntent(intent))) throw ledgerUnavailable();
+    this.#flushSoon();
+  }
+
+  flush(): boolean {
+    if (this.#buffer.length === 0) return true;
+    // After a failed sync the process is about to end, but the operating system may still write it.
+    return !this.#closed && (this.#healthy || this.#sync.fatal !== null) && this.#write();
   }
 
   checkpoint(checkpoint: Checkpoint): void {
@@ -149,10 +154,7 @@ export class FileJournal implements Journal {
     const isBuffered =
       this.#buffer.append(recordTypes.settle, json) ||
       this.#buffer.append(recordTypes.settle, encodeSettlement({ ...settlement, rawUsage: null, errorCode: null }));
-    if (!this.#take(isBuffered)) return;
-    // Written before the caller gets the answer, so that a killed process leaves no delivered answer without a settlement. After a failed
-    // sync the process is about to end, but the operating system may still write it.
-    if (this.#healthy || this.#sync.fatal !== null) this.#write();
+    if (this.#take(isBuffered)) this.#flushSoon();
   }
 
   refuse(entry: LedgerEntry): void {
@@ -164,9 +166,9 @@ export class FileJournal implements Journal {
   }
 
   synced(): Promise<void> {
-    if (this.#sync.fatal !== null) return Promise.reject(unavailable(this.#sync.fatal));
-    if (!this.#healthy || !this.#write()) return Promise.reject(unavailable());
-    return this.#sync.synced().catch((cause: unknown) => Promise.reject(unavailable(cause)));
+    if (this.#sync.fatal !== null) return Promise.reject(ledgerUnavailable(this.#sync.fatal));
+    if (!this.#healthy || !this.#write()) return Promise.reject(ledgerUnavailable());
+    return this.#sync.synced().catch((cause: unknown) => Promise.reject(ledgerUnavailable(cause)));
   }
 
   drained(signal: AbortSignal): Promise<void> {
@@ -232,6 +234,17 @@ export class FileJournal implements Journal {
     return false;
   }
 
+  #flushSoon(): void {
+    if (this.#flushing) return;
+    this.#flushing = true;
+    setImmediate(this.#flushNow);
+  }
+
+  readonly #flushNow = (): void => {
+    this.#flushing = false;
+    this.flush();
+  };
+
   #writeSoon(): void {
     if (this.#buffer.length >= bounds.journalBufferBytes) this.#write();
     else
@@ -293,8 +306,4 @@ export class FileJournal implements Journal {
   #resolveDrained(): void {
     for (const waiter of this.#waiters) if (waiter.settled <= this.#drain.stored) waiter.resolve();
   }
-}
-
-export function unavailable(cause?: unknown): Failure {
-  return new Failure("ledger_unavailable", "The ledger cannot be written, so the call was not sent.", { cause });
 }

@@ -5,11 +5,11 @@ import {
   type GuardrailCheckEntry,
   type Intent,
   type LedgerEntry,
+  ledgerUnavailable,
   type Settlement,
   within,
 } from "#core/index.ts";
 import type { Clock, Journal, Observer } from "#ports/index.ts";
-import { unavailable } from "./journal.ts";
 import type { OpenAttemptStore } from "./open-attempt-store.ts";
 
 /** How long a call waits until its intent is in the database; how often checkpoints follow, and how many wait. */
@@ -69,7 +69,7 @@ export class RemoteJournal implements Journal {
   }
 
   intent(intent: Intent): void {
-    if (!this.#answers) throw unavailable();
+    if (!this.#answers) throw ledgerUnavailable();
     this.#journal.intent(intent);
     if (this.#next === null) {
       this.#next = this.#batch();
@@ -79,6 +79,10 @@ export class RemoteJournal implements Journal {
       if (!this.#storing) setImmediate(() => void this.#storeAll());
     }
     this.#next.intents.push(intent);
+  }
+
+  flush(): boolean {
+    return this.#journal.flush();
   }
 
   checkpoint(checkpoint: Checkpoint): void {
@@ -180,7 +184,7 @@ export class RemoteJournal implements Journal {
 
   #refuse(batch: Batch, cause: unknown): void {
     batch.stopWaiting();
-    batch.stored.reject(unavailable(cause));
+    batch.stored.reject(ledgerUnavailable(cause));
     if (!this.#answers) return;
     this.#answers = false;
     this.#options.observer.log("error", "the database accepts no intents; refusing calls until it does", {
