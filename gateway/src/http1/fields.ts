@@ -3,10 +3,11 @@ import { MalformedMessage } from "./malformed.ts";
 
 const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const valuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** A control character, or a carriage return or line feed without the other. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for them
-const strayPattern = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?:^|[^\r])\n/;
+const controlPattern = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/;
+const loneReturnPattern = /\r(?!\n)/;
 const TAB = 0x09;
+const CR = 0x0d;
 const SPACE = 0x20;
 const COLON = 0x3a;
 /** Not all parsers trim tabs from these, so a value with one is refused. */
@@ -115,10 +116,20 @@ interface CachedName {
 const cachedNames = new Map<string, CachedName>();
 const first: CachedName = { spelling: "", name: "", blank: SPACE, cached: true, next: null };
 
-/** Refuses a head with ambiguous line ends. The functions below rely on it. */
+/**
+ * Refuses a head with a control character, or a carriage return or line feed without the other. The functions below rely on it. Three
+ * searches take less than half the time of one pattern.
+ */
 export function refuseStray(text: string): void {
-  if (strayPattern.test(text))
+  if (controlPattern.test(text) || loneReturnPattern.test(text) || hasLoneFeed(text))
     throw new MalformedMessage("syntax", "There is a control character where none is allowed.");
+}
+
+function hasLoneFeed(text: string): boolean {
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) {
+    if (text.charCodeAt(at - 1) !== CR) return true;
+  }
+  return false;
 }
 
 /** The field lines of `text` from `at` to its end; each ends with CR LF. */
@@ -127,7 +138,7 @@ export function readFields(text: string, at: number, countMax: number): Fields {
   const ends: number[] = [];
   let before = first;
   while (at < text.length) {
-    const end = text.indexOf("\r\n", at);
+    const end = text.indexOf("\r", at);
     const guess = nextAt(before, text, at);
     const colon = guess === null ? text.indexOf(":", at) : at + guess.spelling.length;
     if (colon < 0 || end < 0 || colon > end) throw new MalformedMessage("syntax", "A header field has no colon.");
