@@ -1,5 +1,4 @@
 import type { ProviderConfig } from "@sluice/contract/config-file";
-import ipaddr from "ipaddr.js";
 import type { ImportProduct } from "#ports/index.ts";
 import { UniqueNames } from "./names.ts";
 
@@ -26,20 +25,6 @@ export class Accounts {
     this.providers.push({ id, ...account });
     return id;
   }
-}
-
-/** The members of an account at an address of the operator's choice. */
-export function atAddress(address: string | null): Pick<Account, "base_url" | "allow_private_network"> {
-  if (address === null) return {};
-  return { base_url: address, ...(isPrivate(address) ? { allow_private_network: true } : {}) };
-}
-
-/** A private or loopback address, or a name of the own network. */
-function isPrivate(address: string): boolean {
-  const host = URL.parse(address)?.hostname.replaceAll(/^\[|\]$/g, "");
-  if (host === undefined || host === "") return false;
-  if (ipaddr.isValid(host)) return ipaddr.process(host).range() !== "unicast";
-  return !host.includes(".") || /\.(local|internal|lan|svc|localhost)$/.test(host);
 }
 
 /** Provider types by the names that LiteLLM, Bifrost, Portkey and new-api give vendors. */

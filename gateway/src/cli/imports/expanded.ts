@@ -1,3 +1,4 @@
+import ipaddr from "ipaddr.js";
 import type { ImportDraft } from "#ports/index.ts";
 
 type Provider = ImportDraft["providers"][number];
@@ -5,7 +6,7 @@ type Provider = ImportDraft["providers"][number];
 /**
  * Replaces `${NAME}`, if it is the whole value of a field of a provider. `missing`: variables that are not set, and this gateway's own,
  * which must not be sent to an address of the other gateway's data. For a plan their fields keep the name, and a base URL gets a
- * placeholder, so that everything else can be checked.
+ * placeholder, so that everything else can be checked. Allows private addresses where a base URL is one.
  */
 export function expanded(
   draft: ImportDraft,
@@ -22,13 +23,13 @@ export function expanded(
   };
   const providers = draft.providers.map((provider): Provider => {
     const { api_key, base_url, settings } = provider;
-    const address = base_url === undefined ? undefined : expand(base_url);
+    const found = base_url === undefined ? undefined : expand(base_url);
+    const address = forPlan && found === base_url && found?.startsWith("${") === true ? placeholder : found;
     return {
       ...provider,
       ...(api_key === undefined ? {} : { api_key: expand(api_key) }),
-      ...(address === undefined
-        ? {}
-        : { base_url: forPlan && address === base_url && address.startsWith("${") ? placeholder : address }),
+      ...(address === undefined ? {} : { base_url: address }),
+      ...(address === undefined || !isPrivate(address) ? {} : { allow_private_network: true }),
       ...(settings === undefined
         ? {}
         : { settings: Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, expand(value)])) }),
@@ -38,3 +39,11 @@ export function expanded(
 }
 
 const placeholder = "https://not-set.invalid";
+
+/** A private or loopback address, or a name of the own network. */
+function isPrivate(address: string): boolean {
+  const host = URL.parse(address)?.hostname.replaceAll(/^\[|\]$/g, "");
+  if (host === undefined || host === "") return false;
+  if (ipaddr.isValid(host)) return ipaddr.process(host).range() !== "unicast";
+  return !host.includes(".") || /\.(local|internal|lan|svc|localhost)$/.test(host);
+}

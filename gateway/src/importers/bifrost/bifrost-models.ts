@@ -2,7 +2,7 @@ import type { DeploymentConfig } from "@sluice/contract/config-file";
 import { modelNamePattern } from "@sluice/contract/words";
 import type { ImportedModel } from "#ports/index.ts";
 import { providerKind } from "#providers/index.ts";
-import { type Account, type Accounts, atAddress, kindOfVendor, type VendorTarget } from "../accounts.ts";
+import { type Account, type Accounts, kindOfVendor, type VendorTarget } from "../accounts.ts";
 import type { ImportSources } from "../import-sources.ts";
 import { type Loose, numberIn, rowsIn, textIn, textsIn } from "../loose.ts";
 import type { Notes } from "../notes.ts";
@@ -103,7 +103,7 @@ function accountOf(kind: string, address: string | null, key: Loose, provider: B
   const apiKey = kind === "vertex" ? variableIn(key, "vertex_auth_credentials") : variableIn(key, "value");
   return {
     kind,
-    ...(place === null || place === standard ? {} : atAddress(place)),
+    ...(place === null || place === standard ? {} : { base_url: place }),
     ...(apiKey === null ? {} : { api_key: apiKey }),
     ...(entries.length === 0 ? {} : { settings: Object.fromEntries(entries) }),
   };

@@ -3,7 +3,7 @@ import { modelNamePattern } from "@sluice/contract/words";
 import type { ModelType } from "#core/index.ts";
 import type { ImportedModel } from "#ports/index.ts";
 import { providerKind } from "#providers/index.ts";
-import { type Account, type Accounts, atAddress, kindOfVendor, type VendorTarget } from "../accounts.ts";
+import { type Account, type Accounts, kindOfVendor, type VendorTarget } from "../accounts.ts";
 import type { ImportSources } from "../import-sources.ts";
 import { isPresent, type Loose, numberIn, objectIn, rowsIn, textIn, textsIn } from "../loose.ts";
 import type { Notes } from "../notes.ts";
@@ -161,7 +161,7 @@ function accountOf(kind: string, address: string | null, params: Loose): Account
   const settings = settingsOf(kind, params);
   return {
     kind,
-    ...atAddress(address),
+    ...(address === null ? {} : { base_url: address }),
     ...(apiKey === null ? {} : { api_key: apiKey }),
     ...(Object.keys(settings).length === 0 ? {} : { settings }),
   };

@@ -2,7 +2,7 @@ import type { DeploymentConfig, PriceConfig } from "@sluice/contract/config-file
 import { modelNamePattern } from "@sluice/contract/words";
 import type { ImportedModel } from "#ports/index.ts";
 import { providerKind } from "#providers/index.ts";
-import { type Account, type Accounts, atAddress } from "../accounts.ts";
+import type { Account, Accounts } from "../accounts.ts";
 import { type Loose, numberIn, objectIn, textIn } from "../loose.ts";
 import type { Notes } from "../notes.ts";
 import { channelTypes, customType } from "./channel-types.ts";
@@ -92,7 +92,7 @@ function accountsOf(channel: Loose, label: string, notes: Notes): readonly Accou
   const own = textIn(channel, "base_url")?.replace(/\/+$/, "") ?? null;
   if (number === customType && own !== null) {
     return keysOf(channel).map((key) => ({
-      ...{ kind: "openai-compatible", ...atAddress(own.replace(/\/chat\/completions$/, "")) },
+      ...{ kind: "openai-compatible", base_url: own.replace(/\/chat\/completions$/, "") },
       api_key: key,
     }));
   }
@@ -106,7 +106,7 @@ function accountsOf(channel: Loose, label: string, notes: Notes): readonly Accou
   const address = own === null ? (type.address ?? null) : `${own}${path}`;
   // A server that only speaks OpenAI's protocol.
   const kind = type.kind === "openai" && own !== null && address !== standard ? "openai-compatible" : type.kind;
-  const place = address === standard ? {} : atAddress(address);
+  const place = address === null || address === standard ? {} : { base_url: address };
   return keysOf(channel).flatMap((key): Account[] => {
     if (kind === "bedrock") return awsAccount(key, label, notes);
     const settings = settingsOf(kind, channel, key);

@@ -82,7 +82,10 @@ function suite(
         const settledLines = settledLinesOf(gateway, database);
         /** Resolves when the process has been killed there. */
         const killAt = async (point: Point): Promise<void> => {
-          if (point === "output" || point === "settling") vendor.end("expired");
+          if (point === "output" || point === "settling") {
+            await until(() => vendor.batches.length > 0);
+            vendor.end("expired");
+          }
           if (point === "settling") {
             const at = (await settledLines()) + 1 + random() * 500;
             await until(async () => (await settledLines()) >= Math.min(at, rowCount));
