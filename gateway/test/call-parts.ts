@@ -20,6 +20,7 @@ export function quietCallParts() {
       seal: () => "sealed",
       unseal: () => null,
       cpuMs: () => 0,
+      checkMsMax: () => 20,
       webhook: () => Promise.reject(new Error("no guardrail has a webhook")),
       onRecords() {},
     },

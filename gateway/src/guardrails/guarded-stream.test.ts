@@ -48,6 +48,7 @@ function streamOf(body: LiveBody, rule: Guardrail, cpuMs: () => number, remote =
     secret: () => "secret",
     nowMs: () => 0,
     cpuMs,
+    checkMsMax: () => 20,
     remote,
     inspectLarge: (ask, bytes) => Promise.resolve({ body: bytes, outcome: inspectBody(bytes, ask) }),
     onRecords() {},

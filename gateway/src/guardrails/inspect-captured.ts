@@ -47,6 +47,7 @@ export function inspectCaptured(
     secret: () => "captured",
     nowMs: () => 0,
     cpuMs: () => 0,
+    checkMsMax: () => Number.POSITIVE_INFINITY,
     remote: notHere,
     inspectLarge: notHere,
     onRecords: () => {},

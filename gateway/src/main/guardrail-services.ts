@@ -10,12 +10,18 @@ import type { Governance } from "./open-governance.ts";
 
 const answerBytesMax = 1024 * 1024;
 
+const checkMsMax = 20;
+/** The first checks of a process compile the code that they use, which takes most of their time. */
+const coldChecksMax = 50;
+const coldCheckMsMax = 200;
+
 /** The services of guardrails: secrets, webhooks, records. */
 export function guardrailServices(base: Base, { journal }: Data, { steady }: Governance): GuardrailServices {
   const { control, metrics, observer, transport, clock, ids, ending } = base;
   const { ledgerStore, instanceId: source } = control;
   const evidence = new GuardrailEvidence({ journal, ledgerStore, metrics, observer, ids, clock: steady, source });
   ending.defer("counts of guardrails", () => evidence.store());
+  let coldChecks = coldChecksMax;
   return {
     secretOf: (workspaceId) => control.vault.derive("guardrail placeholders", workspaceId),
     seal: (workspaceId, values) => control.vault.seal(new Secret(values), sealId(workspaceId)),
@@ -31,6 +37,7 @@ export function guardrailServices(base: Base, { journal }: Data, { steady }: Gov
       const { user, system } = process.threadCpuUsage();
       return (user + system) / 1_000;
     },
+    checkMsMax: () => (coldChecks-- > 0 ? coldCheckMsMax : checkMsMax),
     async webhook({ requestId, principal }, { name, check, timeoutMs }, texts, side, signal) {
       if (check.kind !== "webhook") throw new Error("not a webhook");
       const id = ids.next("chk_");

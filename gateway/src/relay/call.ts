@@ -179,6 +179,8 @@ export interface GuardrailServices {
   readonly unseal: (workspaceId: string, sealed: string) => string | null;
   /** Processor time of this thread, in milliseconds. */
   readonly cpuMs: () => number;
+  /** Milliseconds of it that the next check may use. */
+  readonly checkMsMax: () => number;
   /** Asks the webhook of a guardrail. Rejects if there is no verdict. */
   readonly webhook: (
     call: GuardedFields,

@@ -33,6 +33,7 @@ export function guardOf(
     secret: () => guardrails.secretOf(principal.workspace.id),
     nowMs: () => clock.monotonic(),
     cpuMs: guardrails.cpuMs,
+    checkMsMax: guardrails.checkMsMax,
     remote: (guardrail, texts, side) =>
       withTimeout(dependencies, guardrail.timeoutMs, isAwaited(guardrail) ? left : undefined, (signal) => {
         const { check } = guardrail;
