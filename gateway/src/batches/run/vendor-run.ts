@@ -141,7 +141,7 @@ export class VendorRun {
         const body = frame === null ? draft.body : bodyIn(frame);
         answer = await this.#send(draft, body, this.#createMs);
       } catch (thrown) {
-        if (asFailure(thrown).arrival === "unknown") return pollMsMin;
+        if (asFailure(thrown).arrival !== "unsent") return pollMsMin;
         await store.step(this.#leased, { submittedAt: null }, false);
         return retryMs;
       }

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { once } from "node:events";
 import { rmSync } from "node:fs";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import Anthropic from "@anthropic-ai/sdk";
 import { until } from "../../../../test/until.ts";
 import { MovedClock } from "../../moved-clock.ts";
@@ -113,6 +115,43 @@ describe("OpenAI's batches", () => {
     vendor.end();
     expect((await ended(client, batch.id)).request_counts).toEqual({ total: 3, completed: 3, failed: 0 });
     expect(vendor.batches).toHaveLength(1);
+  });
+
+  test("are not created twice when the vendor closes a kept connection instead of answering", async () => {
+    const sockets = new Set<Socket>();
+    const proxy = createServer((caller) => {
+      sockets.add(caller);
+      const through = connect(Number(new URL(vendor.origin).port), "127.0.0.1");
+      caller.on("error", () => through.destroy()).on("close", () => through.destroy());
+      through.on("error", () => caller.destroy());
+      caller.pipe(through).pipe(caller);
+    });
+    await once(proxy.listen(0, "127.0.0.1"), "listening");
+    const { port } = proxy.address() as AddressInfo;
+    let created = 0;
+    vendor.beforeAnswer = (method, path) => {
+      if (method !== "POST" || path !== "/v1/batches" || ++created > 1) return;
+      for (const socket of sockets) socket.destroy();
+    };
+    try {
+      gateway = await startGateway({
+        ...config("openai"),
+        providers: (simulator) => [
+          upstream("main", simulator, {
+            ...{ kind: "openai", base_url: `http://127.0.0.1:${port}/v1`, settings: { batches: true } },
+          }),
+        ],
+      });
+      const client = clientOf(gateway);
+      const batch = await createBatch(client, many(3));
+      await until(() => created > 0);
+      vendor.end();
+      expect((await ended(client, batch.id)).request_counts).toEqual({ total: 3, completed: 3, failed: 0 });
+      expect(vendor.batches).toHaveLength(1);
+    } finally {
+      proxy.close();
+      for (const socket of sockets) socket.destroy();
+    }
   });
 
   test("stay with their process while the vendor takes minutes to answer a creation", async () => {
