@@ -24,7 +24,7 @@ const ends = ["answered", "answered", "failed", "left"] as const;
 
 /**
  * Batches at three vendors. Their rows succeed, fail, expire and are canceled, with webhooks, late and lost answers, and restarts of the
- * gateway; on PostgreSQL, the next process starts before the last one has ended.
+ * gateway.
  */
 class History {
   readonly vendor = new BatchVendor();
@@ -73,15 +73,10 @@ class History {
   }
 
   async restart(): Promise<void> {
-    const last = this.gateway;
-    if (this.#databaseUrl !== null) {
-      await this.start();
-      await last.stop();
-      return;
-    }
-    await last.gateway.close();
-    last.simulator.stop();
-    await this.start(last.dataDir);
+    const { gateway, simulator, dataDir } = this.gateway;
+    await gateway.close();
+    simulator.stop();
+    await this.start(dataDir);
   }
 
   async step(): Promise<void> {
