@@ -3,7 +3,7 @@ import { shadowRefusedPrefix } from "@sluice/contract/words";
 import type { GuardrailCheckEntry, LedgerEntry } from "#core/index.ts";
 import type { RequestFilter } from "#ports/index.ts";
 import type { ReportFixture } from "./report-fixture.ts";
-import { everyRow } from "./report-store-suite.ts";
+import { complete, everyRow } from "./report-store-suite.ts";
 
 type Check = Pick<GuardrailCheckEntry, "guardrailId" | "verdict" | "enforced">;
 
@@ -100,7 +100,7 @@ export function reportChecksSuite(name: string, open: (count: number) => Promise
         const wanted = expected(filter);
         const found = await everyRow((cursor) => reports.requests(filter, cursor, 7));
         expect(found.map((row) => row.attempt_id).toSorted()).toEqual(wanted);
-        expect((await reports.requestTotals(filter)).attempts).toBe(wanted.length);
+        expect((await complete(() => reports.requestTotals(filter))).attempts).toBe(wanted.length);
         const sorted = await reports.sortedRequests(filter, "-total_ms", null, 500);
         expect(sorted.data.map((row) => row.attempt_id).toSorted()).toEqual(wanted);
       }

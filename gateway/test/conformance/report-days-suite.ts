@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { type LedgerEntry, nanoToUsd } from "#core/index.ts";
 import type { RequestFilter, UsageFilter } from "#ports/index.ts";
 import type { ReportFixture } from "./report-fixture.ts";
-import { day, expectFigures, hour, matching } from "./report-store-suite.ts";
+import { complete, day, expectFigures, hour, matching } from "./report-store-suite.ts";
 import { ledgerEntry, newYear, refusedEntry } from "./store-fixture.ts";
 
 /** A time long after every entry, when all their days are over. */
@@ -525,13 +525,13 @@ async function checkEntries({ reports }: ReportFixture, entries: readonly Ledger
     (a, b) => b.costNanoUsd - a.costNanoUsd || b.at - a.at || (a.attemptId < b.attemptId ? 1 : -1),
   );
   for (const limit of [5, 100]) {
-    const { data, next } = await reports.sortedRequests(filter, "-cost_usd", null, limit);
+    const { data, next } = await complete(() => reports.sortedRequests(filter, "-cost_usd", null, limit));
     expect(data.map((row) => row.attempt_id)).toEqual(byCost.slice(0, limit).map(({ attemptId }) => attemptId));
     expect(next === null).toBe(byCost.length <= limit);
   }
   const refused = inScope.filter(({ outcome }) => outcome !== "succeeded");
   const sum = (of: (entry: LedgerEntry) => number) => refused.reduce((all, entry) => all + of(entry), 0);
-  expect(await reports.requestTotals({ ...filter, outcome: "unsuccessful" })).toMatchObject({
+  expect(await complete(() => reports.requestTotals({ ...filter, outcome: "unsuccessful" }))).toMatchObject({
     attempts: sum((entry) => entry.calls ?? 1),
     requests: sum((entry) => (entry.retryIndex === 0 ? (entry.calls ?? 1) : 0)),
     cost_usd: nanoToUsd(sum(({ costNanoUsd }) => costNanoUsd)),

@@ -9,6 +9,16 @@ import { newYear } from "./store-fixture.ts";
 export const hour = 3_600_000;
 export const day = 24 * hour;
 
+/** Repeats a search that ran out of time on a busy machine: what it has read of past hours is cached. */
+export async function complete<Answer extends { readonly searchedFrom?: unknown; readonly searched_from?: unknown }>(
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  for (let left = 50; ; left--) {
+    const answer = await ask();
+    if ((answer.searchedFrom ?? answer.searched_from ?? null) === null || left === 0) return answer;
+  }
+}
+
 /** All rows of a list, page by page. */
 export async function everyRow<Row>(readPage: (cursor: string | null) => Promise<Paged<Row>>): Promise<Row[]> {
   const rows: Row[] = [];
@@ -201,7 +211,7 @@ function requestTests(fixture: () => ReportFixture): void {
         const expected = entries
           .filter((entry) => matches(entry, filter))
           .toSorted((a, b) => sign * (measure(a) - measure(b)) || newestFirst(a, b));
-        const rows = await everyRow((cursor) => reports.sortedRequests(filter, sort, cursor, 70));
+        const rows = await everyRow((cursor) => complete(() => reports.sortedRequests(filter, sort, cursor, 70)));
         expect(rows.map((row) => row.attempt_id)).toEqual(expected.map((entry) => entry.attemptId));
       }
     }
@@ -222,7 +232,7 @@ function requestTests(fixture: () => ReportFixture): void {
     for (const filter of filters) {
       const matching = entries.filter((entry) => matches(entry, filter));
       const sum = (measure: (entry: LedgerEntry) => number) => matching.reduce((all, entry) => all + measure(entry), 0);
-      expect(await reports.requestTotals(filter)).toEqual({
+      expect(await complete(() => reports.requestTotals(filter))).toEqual({
         attempts: matching.length,
         requests: sum(({ retryIndex }) => (retryIndex === 0 ? 1 : 0)),
         unsuccessful: sum(({ outcome }) => (outcome === "succeeded" ? 0 : 1)),
