@@ -35,6 +35,25 @@ export interface AdmissionOptions {
   readonly onShadowRefusal?: (rule: Pick<LimitRule, "name" | "scope">) => void;
 }
 
+/** A call that a limit refuses. Nothing is reserved for it. */
+export class Denial {
+  readonly rule: LimitRule;
+  readonly claim: Claim;
+  readonly state: ClaimState;
+  readonly money: Money;
+  readonly nowMs: number;
+
+  constructor(rule: LimitRule, claim: Claim, state: ClaimState, money: Money, nowMs: number) {
+    this.rule = rule;
+    this.claim = claim;
+    this.state = state;
+    this.money = money;
+    this.nowMs = nowMs;
+  }
+}
+
+type Decision = Permit | Denial;
+
 /** A request for a permit. */
 interface Reservation {
   readonly rules: readonly LimitRule[];
@@ -93,14 +112,26 @@ export class Admission implements PermitOwner {
    * request's.
    */
   admit(principal: Principal, estimate: Estimate, id?: string): Permit | Promise<Permit> {
+    return this.#orFail(this.tryAdmit(principal, estimate, id));
+  }
+
+  /** The same without a failure for a refusal, which takes longer than to decide. A promise only if there is something to wait for. */
+  tryAdmit(principal: Principal, estimate: Estimate, id?: string): Decision | Promise<Decision> {
     return this.#admitBy(this.#rules.ofCall(principal, estimate), estimate, id);
   }
 
-  #admitBy(rules: CallRules, estimate: Estimate, id?: string): Permit | Promise<Permit> {
-    const permit = this.#admit(rules, estimate, id);
-    if (rules.shadow.length === 0) return permit;
-    const observed = (granted: Permit): Permit => this.#tryShadow(granted, rules.shadow, estimate);
-    return permit instanceof Promise ? permit.then(observed) : observed(permit);
+  #admitBy(rules: CallRules, estimate: Estimate, id?: string): Decision | Promise<Decision> {
+    const decision = this.#admit(rules, estimate, id);
+    if (rules.shadow.length === 0) return decision;
+    const observed = (decided: Decision): Decision =>
+      decided instanceof Permit ? this.#tryShadow(decided, rules.shadow, estimate) : decided;
+    return decision instanceof Promise ? decision.then(observed) : observed(decision);
+  }
+
+  #orFail(decision: Decision | Promise<Decision>): Permit | Promise<Permit> {
+    if (decision instanceof Permit) return decision;
+    if (decision instanceof Promise) return decision.then((decided) => this.#orFail(decided));
+    return Promise.reject(this.#failureOf(decision));
   }
 
   /**
@@ -118,7 +149,7 @@ export class Admission implements PermitOwner {
     permit.leaveAttempt();
     const rules = this.#rules.ofAttempt(principal, place);
     if (rules === null) return undefined;
-    const held = this.#admitBy(rules, { tokens: 0, call: place, money: () => estimate.money() });
+    const held = this.#orFail(this.#admitBy(rules, { tokens: 0, call: place, money: () => estimate.money() }));
     if (!(held instanceof Promise)) {
       permit.enterAttempt(held);
       return undefined;
@@ -126,21 +157,25 @@ export class Admission implements PermitOwner {
     return held.then((later) => permit.enterAttempt(later));
   }
 
-  #admit({ all, budgets, rates }: CallRules, estimate: Estimate, id?: string): Permit | Promise<Permit> {
+  #admit(
+    { all, budgets, hasFallback, rates }: CallRules,
+    estimate: Estimate,
+    id?: string,
+  ): Decision | Promise<Decision> {
     const isFree = estimate.isFree === true;
     const rules = isFree ? rates : all;
     if (rules.length === 0) return new Permit(this, rules, null);
     const money = isFree || budgets.length === 0 ? noMoney : estimate.money();
     const nowMs = this.#clock.now();
     const claims: Claim[] = [];
-    const model = budgets.length === 0 ? undefined : estimate.call?.model;
+    const model = hasFallback ? estimate.call?.model : undefined;
     for (const rule of rules) claims.push(rule.claim(estimate.tokens, money, nowMs, model));
     const answer = this.#counter.reserve(claims, id, true);
     if (!(answer instanceof Promise) && answer.granted) return this.#permit(rules, answer);
-    return this.#decide(
-      { rules, claims, money, nowMs, reserve: (next) => this.#counter.reserve(next, id, true) },
-      answer,
-    );
+    const reserve: Reservation["reserve"] = (next) => this.#counter.reserve(next, id, true);
+    const reservation = { rules, claims, money, nowMs, reserve };
+    const isPending = answer instanceof Promise || answer.reason !== "limit";
+    return isPending ? this.#decide(reservation, answer) : this.#decided(reservation, answer);
   }
 
   /** Throws what `admit` would throw now for any call, as far as this process knows. Reserves nothing. `isFree`: budgets are skipped. */
@@ -157,7 +192,7 @@ export class Admission implements PermitOwner {
       if (state === null || state instanceof Promise) continue;
       const isUsedUp = claim.kind === "budget" && state.used >= claim.limit;
       if (!isUsedUp && state.used + claim.amount <= claim.limit) continue;
-      throw this.#refusal(rule, claim, state, noMoney, nowMs);
+      throw this.#failureOf(new Denial(rule, claim, state, noMoney, nowMs));
     }
   }
 
@@ -192,7 +227,7 @@ export class Admission implements PermitOwner {
     return rules.length === 0 ? null : await this.#hold(rules, nanoUsd, isGranted, id, place.model);
   }
 
-  #hold(
+  async #hold(
     rules: readonly BudgetRule[],
     nanoUsd: NanoUsd,
     isGranted: boolean,
@@ -208,7 +243,7 @@ export class Admission implements PermitOwner {
     const { shared } = this.#counter;
     const reserve: Reservation["reserve"] = (next) =>
       shared === undefined || id === undefined ? this.#counter.reserve(next, id) : shared.hold(id, next);
-    return this.#decide({ rules, claims, money, nowMs, reserve }, reserve(claims));
+    return await this.#orFail(this.#decide({ rules, claims, money, nowMs, reserve }, reserve(claims)));
   }
 
   /** From now on `settled` counts entries of this caller, who was perhaps admitted by another process only. */
@@ -380,22 +415,24 @@ export class Admission implements PermitOwner {
     this.#onShadowRefusal(rule);
   }
 
-  /** Waits for a shared counter, and loads budgets that the counter does not know. Rejects as `admit` does. */
+  /** Waits for a shared counter, and loads budgets that the counter does not know. Rejects with ledger_unavailable. */
   async #decide(
-    { rules, claims: first, money, nowMs, reserve }: Reservation,
+    reservation: Reservation,
     pending: Reserved | Refused | Promise<Reserved | Refused>,
-  ): Promise<Permit> {
-    let claims = first;
-    let answer = await pending;
-    if (isUnknown(answer)) {
-      claims = withUncounted(claims, await this.#spending.load(countedBy(rules)));
-      answer = await reserve(claims);
-    }
+  ): Promise<Decision> {
+    const { rules, claims, reserve } = reservation;
+    const answer = await pending;
+    if (!isUnknown(answer)) return this.#decided(reservation, answer);
+    const counted = withUncounted(claims, await this.#spending.load(countedBy(rules)));
+    return this.#decided({ ...reservation, claims: counted }, await reserve(counted));
+  }
+
+  #decided({ rules, claims, money, nowMs }: Reservation, answer: Reserved | Refused): Decision {
     if (answer.granted) return this.#permit(rules, answer);
     const { index, state, reason } = answer;
     const [rule, claim] = [rules[index], claims[index]];
     if (rule === undefined || claim === undefined) throw new RangeError("The counter refused an unknown claim.");
-    if (reason === "limit") throw this.#refusal(rule, claim, state, money, nowMs);
+    if (reason === "limit") return new Denial(rule, claim, state, money, nowMs);
     throw uncountable(reason === "unknown" ? "unread" : reason, state.freeInMs);
   }
 
@@ -409,7 +446,7 @@ export class Admission implements PermitOwner {
     for (const rule of rules) if (rule instanceof BudgetRule) this.#spending.counts(rule.counted);
   }
 
-  #refusal(rule: LimitRule, claim: Claim, state: ClaimState, money: Money, nowMs: number): Failure {
+  #failureOf({ rule, claim, state, money, nowMs }: Denial): Failure {
     const failure = rule.refusal(state, money, nowMs);
     if (failure.code === "budget_exceeded") this.#refused.note(claim, nowMs);
     return failure;

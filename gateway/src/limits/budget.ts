@@ -43,6 +43,7 @@ export class BudgetRule implements LimitRule {
   readonly scope: LimitScope;
   readonly isShadow: boolean;
   readonly text: string;
+  readonly reached: ReachedLimit;
   readonly #budget: Budget;
   readonly counted: CountedBudget;
   readonly #rolling: RollingBuckets | null;
@@ -58,6 +59,7 @@ export class BudgetRule implements LimitRule {
     this.isShadow = budget.enforce === false;
     this.#rolling = rollingOf(budget);
     this.text = `budget of ${usd(budget.nanoUsd)} ${perPeriod(budget)} on ${scope.label}`;
+    this.reached = reachedBudget(scope, budget);
     this.counted = { scope, window: budget, key: claimKey(`budget:${windowName(budget)}`, scope.kind, scope.id) };
   }
 
@@ -116,7 +118,7 @@ export class BudgetRule implements LimitRule {
       period: this.#budget.period,
       resets_at: isHeld ? Math.ceil((nowMs + heldRetryMs) / 1_000) : secondsOf(freeMs),
     };
-    const reached = this.#reached();
+    const { reached } = this;
     const budget = `The ${this.text}`;
     if (isHeld) {
       const message = `${budget} has ${usd(unspent)} left, of which ${usd(held)} is held for calls in flight; try again in ${heldRetryMs / 1_000} s.`;
@@ -153,16 +155,6 @@ export class BudgetRule implements LimitRule {
     return increase !== undefined && nowMs < increase.until ? increase : null;
   }
 
-  #reached(): ReachedLimit {
-    const { fallback } = this.#budget;
-    const policy = this.scope.counter?.policy;
-    return {
-      ...reachedLimit(this.scope, this.name),
-      ...(fallback === undefined ? {} : { fallback }),
-      ...(policy !== undefined && goesByProvider(policy) ? { isOfProvider: true } : {}),
-    };
-  }
-
   /** When the period ends, or enough has left the rolling window; null: never, or unpredictable. Unix milliseconds. */
   #freeMs({ freeInMs }: ClaimState): number | null {
     if (this.#rolling === null) return this.#endMs;
@@ -179,6 +171,15 @@ export class BudgetRule implements LimitRule {
     this.#startMs = periodStart(this.#budget, nowMs);
     this.#endMs = periodEnd(this.#budget, nowMs);
   }
+}
+
+function reachedBudget(scope: LimitScope, { fallback }: Budget): ReachedLimit {
+  const policy = scope.counter?.policy;
+  return {
+    ...reachedLimit(scope, "budget"),
+    ...(fallback === undefined ? {} : { fallback }),
+    ...(policy !== undefined && goesByProvider(policy) ? { isOfProvider: true } : {}),
+  };
 }
 
 function secondsOf(atMs: number | null): number | null {

@@ -29,6 +29,8 @@ export interface CallRules {
   /** The first refusal is returned to the caller, so the longest waits come first. */
   readonly all: readonly LimitRule[];
   readonly budgets: readonly BudgetRule[];
+  /** A budget names a model that may serve the call instead. */
+  readonly hasFallback: boolean;
   readonly rates: readonly LimitRule[];
   /** Not among the others. */
   readonly shadow: readonly LimitRule[];
@@ -131,7 +133,8 @@ function callRules(rules: readonly LimitRule[]): CallRules {
   const all = rules.filter(({ isShadow }) => !isShadow);
   const budgets = all.filter((rule) => rule instanceof BudgetRule);
   const rates = all.filter((rule) => !(rule instanceof BudgetRule));
-  return { all, budgets, rates, shadow: rules.filter(({ isShadow }) => isShadow) };
+  const hasFallback = budgets.some((rule) => rule.hasFallback);
+  return { all, budgets, hasFallback, rates, shadow: rules.filter(({ isShadow }) => isShadow) };
 }
 
 const noRules = callRules([]);

@@ -9,7 +9,7 @@
  * If the counter is unreachable, the `fail` mode of each claim decides (rates and concurrency: open by default; budgets: closed). The
  * spending of a budget is read from the ledger at its first use, with retries until that succeeds.
  */
-export { Admission, callCounter } from "./admit.ts";
+export { Admission, callCounter, Denial } from "./admit.ts";
 export { type AttemptPlace, type HeldCall, heldClaims } from "./call-rules.ts";
 export {
   type Estimate,

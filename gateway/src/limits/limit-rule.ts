@@ -44,6 +44,8 @@ export interface LimitRule {
   readonly isShadow: boolean;
   /** In a sentence: `limit of 60 requests per minute on key acme/ci`. */
   readonly text: string;
+  /** For a failure that it causes. */
+  readonly reached: ReachedLimit;
   /** The same object for equal claims. `model`: of the call, if the rule may depend on it. */
   claim(tokens: number, money: Money, nowMs: number, model?: string): Claim;
   /** How much a finished call took that used this number of tokens. */

@@ -1,4 +1,4 @@
-import { Failure, type LimitScope } from "#core/index.ts";
+import { Failure, type LimitScope, type ReachedLimit } from "#core/index.ts";
 import type { Claim, ClaimState } from "#ports/index.ts";
 import {
   claimKey,
@@ -30,6 +30,7 @@ class RateRule implements LimitRule {
   readonly scope: LimitScope;
   readonly isShadow: boolean;
   readonly text: string;
+  readonly reached: ReachedLimit;
   /** A claim of one request, one token or one place. */
   readonly #single: Claim;
   /** The last claim on tokens. */
@@ -43,6 +44,7 @@ class RateRule implements LimitRule {
     const unit = { rpm: "requests per minute", tpm: "tokens per minute", concurrency: "requests at the same time" }[
       name
     ];
+    this.reached = reachedLimit(scope, name);
     this.text = `limit of ${limit} ${unit} on ${scope.label}`;
     this.#single = Object.freeze({
       kind: isGauge ? "gauge" : "window",
@@ -86,7 +88,7 @@ class RateRule implements LimitRule {
     const message = `The ${this.text} is reached; ${wait} or ask for a higher limit.`;
     return new Failure("rate_limit_exceeded", message, {
       retryAfterMs: waitMs,
-      reachedLimit: reachedLimit(this.scope, this.name),
+      reachedLimit: this.reached,
       details: { limit, used, scope: `${this.name} of ${label}`, resets_at: Math.ceil((nowMs + waitMs) / 1_000) },
     });
   }

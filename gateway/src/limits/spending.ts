@@ -66,6 +66,8 @@ export class Spending {
   readonly #options: SpendingOptions;
   /** Budgets that the counter has, by the id of their scope. */
   readonly #counted = new Map<string, CountedBudget[]>();
+  /** Some of them are of people, whose ids take long to make. */
+  #countsPeople = false;
   readonly #readings = new Map<string, Reading>();
   /** Readings of keys and people use an index. They do not wait for the others, which take longer; values of tags come from callers. */
   readonly #lanes = {
@@ -93,7 +95,8 @@ export class Spending {
     this.#spend(cost.workspaceId, cost);
     this.#spend(cost.groupId, cost);
     this.#spend(cost.keyId, cost);
-    if (cost.personId !== undefined) this.#spend(personScopeId(cost.workspaceId, cost.personId), cost);
+    if (this.#countsPeople && cost.personId !== undefined)
+      this.#spend(personScopeId(cost.workspaceId, cost.personId), cost);
   }
 
   /** Other processes may count them. */
@@ -236,6 +239,7 @@ export class Spending {
     if (budget.scope.kind === "policy") return;
     const counted = this.#counted.get(budget.scope.id);
     if (counted === undefined) {
+      if (budget.scope.kind === "person") this.#countsPeople = true;
       this.#counted.set(budget.scope.id, [budget]);
       return;
     }

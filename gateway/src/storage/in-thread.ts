@@ -16,5 +16,5 @@ export {
   pastVerdicts,
   refusalsOf,
 } from "./ledger/past-captures.ts";
-export { type PastEntry, pastEndpoints, pastEntries } from "./ledger/past-entries.ts";
+export { type PastEntry, pastEndpoints, pastEntryReader } from "./ledger/past-entries.ts";
 export { SpentUntil } from "./reports/spent-until.ts";

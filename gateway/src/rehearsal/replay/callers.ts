@@ -14,7 +14,8 @@ import { deniedBy } from "#identity/index.ts";
 import { type Connection, callerKeys, keyOf, type PastEntry } from "#storage/in-thread.ts";
 import type { RehearsedChanges } from "../change/rehearsed-changes.ts";
 import { changedKey, changedLimits, changedOwner } from "../change/scope-change.ts";
-import { type Refusal, ruleName } from "./refusal.ts";
+import type { Figures } from "./figures.ts";
+import { Refusal, ruleName } from "./refusal.ts";
 
 /** The caller of past calls, under the changed configuration. */
 export interface Caller {
@@ -23,6 +24,13 @@ export interface Caller {
   readonly isDeleted: boolean;
   /** The grant that denies a model and did not deny it before the change; null: none. */
   readonly deniedBy: (model: string) => Refusal | null;
+  /** Sums of the key and the person; null: not found yet. */
+  sums: CallerSums | null;
+}
+
+interface CallerSums {
+  readonly key: Figures;
+  readonly person: Figures | null;
 }
 
 type Grants = Pick<Principal, "workspace" | "group" | "key">;
@@ -104,11 +112,16 @@ export class Callers {
     const principal: Principal = Object.freeze({ ...caller, scopes, ...(policies === undefined ? {} : { policies }) });
     const grants = { workspace, group, key: after };
     const grantsBefore = { workspace: before.workspace, group: before.group, key };
-    this.#byKey.set(key.id, { principal, isDeleted: false, deniedBy: this.#denials(grants, grantsBefore) });
+    const denials = this.#denials(grants, grantsBefore);
+    this.#byKey.set(key.id, { principal, isDeleted: false, deniedBy: denials, sums: null });
   }
 
   /** Keys without separate grants share the grants of their group, and the models found with them. */
   #denials(after: Grants, before: Grants): Caller["deniedBy"] {
+    const isSame = (["workspace", "group", "key"] as const).every(
+      (owner) => after[owner].models === before[owner].models,
+    );
+    if (isSame) return deniesNothing;
     const isShared = after.key.models === null && before.key.models === null;
     const found = isShared ? this.#denialsOfGroups.get(after.group.id) : undefined;
     if (found !== undefined) return found;
@@ -119,8 +132,9 @@ export class Callers {
       const by = deniedBy(after, model);
       const isNew = by !== null && deniedBy(before, model) === null;
       const owner = isNew ? after[by].scope : null;
-      refusal = owner === null ? null : { scope: owner.kind, scopeId: owner.id, label: owner.label, limit: "models" };
-      if (refusal !== null) this.changedRules.add(ruleName(refusal));
+      refusal =
+        owner === null ? null : new Refusal({ scope: owner.kind, scopeId: owner.id, limit: "models" }, owner.label);
+      if (refusal !== null) this.changedRules.add(refusal.name);
       granted.set(model, refusal);
       return refusal;
     };
@@ -142,7 +156,7 @@ export class Callers {
     const policies = policiesOf(this.#options.policies, policyCaller(caller));
     const scopes = scopesOf(workspace, group, key);
     const principal = { ...caller, scopes, ...(policies === undefined ? {} : { policies }) };
-    return { principal, isDeleted: true, deniedBy: () => null };
+    return { principal, isDeleted: true, deniedBy: deniesNothing, sums: null };
   }
 
   readonly workspaces = (id: string): Workspace => {
@@ -178,4 +192,5 @@ export class Callers {
   }
 }
 
+const deniesNothing: Caller["deniedBy"] = () => null;
 const keysAtOnce = 500;

@@ -22,7 +22,7 @@ import {
 import type { RehearsedGuardrail } from "../change/rehearsed-changes.ts";
 import type { Caller } from "./callers.ts";
 import { GuardrailTally, type UnnamedGuardrail } from "./guardrail-tally.ts";
-import type { Refusal } from "./refusal.ts";
+import { Refusal } from "./refusal.ts";
 import type { Unknown } from "./tally.ts";
 
 interface GuardrailReplayOptions {
@@ -63,7 +63,7 @@ export class GuardrailReplay {
     this.#options = options;
     this.#all = options.guardrails.map((changed) => {
       const scopeId = (changed.after ?? changed.before)?.id ?? changed.name;
-      const refusal = { scope: "guardrail", scopeId, label: changed.label, limit: "guardrail" } as const;
+      const refusal = new Refusal({ scope: "guardrail", scopeId, limit: "guardrail" }, changed.label);
       return { changed, refusal, tally: new GuardrailTally() };
     });
   }

@@ -18,6 +18,8 @@ export class Holds {
   readonly #before: Models;
   readonly #after: Models;
   readonly #repricing: Repricing;
+  /** The change concerns no price and no fallback. */
+  readonly #areSame: boolean;
   /** By requested model: the models before and after the change; null: the change does not concern them. */
   readonly #pairs = new Map<string, readonly [before: readonly Model[], after: readonly Model[]] | null>();
 
@@ -25,11 +27,14 @@ export class Holds {
     this.#before = before;
     this.#after = after;
     this.#repricing = repricing;
+    const names = new Set([...before.keys(), ...after.keys()]);
+    this.#areSame = [...names].every((name) => this.#pairOf(name) === null);
   }
 
   of(entry: PastEntry): PastHold {
     const { reservedNanoUsd: reserved, requestedModel } = entry;
     if (reserved === 0) return { nanoUsd: this.#repricing.of(entry).cost, isEstimated: true };
+    if (this.#areSame) return { nanoUsd: reserved, isEstimated: false };
     let pair = this.#pairs.get(requestedModel);
     if (pair === undefined) {
       pair = this.#pairOf(requestedModel);

@@ -12,16 +12,16 @@ export class PastCall {
   readonly caller: Caller;
   /** It is counted: it began in the rehearsed period, not in the warm-up before. */
   readonly isCounted: boolean;
-  /** Attempts that were read before the call was admitted. */
-  readonly attempts: PastEntry[] = [];
+  /** Further attempts that were read before the call was admitted; null: none. */
+  later: PastEntry[] | null = null;
   /** undefined: it has not begun; null: it was refused. */
   permit: Permit | null | undefined;
   refusal: Refusal | null = null;
   /** Where it would have gone instead; null: as recorded. */
   route: Route | null = null;
   move: Move | null = null;
-  /** Deployments at providers over their budget. */
-  readonly skipped = new Set<string>();
+  /** Deployments at providers over their budget; null: none. */
+  skipped: Set<string> | null = null;
   /** The model that a used-up budget named last, and how many were named. */
   substitute: Model | null = null;
   substitutes = 0;
@@ -36,6 +36,5 @@ export class PastCall {
     this.first = first;
     this.caller = caller;
     this.isCounted = isCounted;
-    this.attempts.push(first);
   }
 }

@@ -1,28 +1,39 @@
 import type { rehearsedLimits } from "@sluice/contract/console";
-import { asFailure, type LimitScope, type Principal, policyIdOf } from "#core/index.ts";
+import { type LimitScope, type Principal, policyIdOf, type ReachedLimit } from "#core/index.ts";
 import { callersScope } from "#limits/index.ts";
 
 export type RehearsedLimit = (typeof rehearsedLimits)[number];
 
 /** The limit, grant, route or guardrail that refuses a past call. */
-export interface Refusal {
+export class Refusal {
   readonly scope: LimitScope["kind"] | "model" | "guardrail";
   readonly scopeId: string;
   readonly label: string;
   readonly limit: RehearsedLimit;
+  readonly name: string;
+  /** The name of the rule that a change may contain: a policy has a counter for each value that it is split by. */
+  readonly rule: string;
+
+  constructor({ scope, scopeId, limit }: Refused, label: string) {
+    this.scope = scope;
+    this.scopeId = scopeId;
+    this.label = label;
+    this.limit = limit;
+    this.name = ruleName({ scope, scopeId, limit });
+    this.rule = scope === "policy" ? ruleName({ scope, scopeId: policyIdOf(scopeId), limit }) : this.name;
+  }
 }
 
-/** The limit that admission names in its failure. Throws everything else. */
+type Refused = Pick<Refusal, "scope" | "scopeId" | "limit">;
+
+/** Of the limit that admission names. */
 export function refusalOf(
-  thrown: unknown,
+  { scope, scopeId, kind }: ReachedLimit,
   principal: Pick<Principal, "scopes" | "policies" | "key" | "group" | "workspace">,
 ): Refusal {
-  const { reachedLimit: reached } = asFailure(thrown);
-  if (reached === undefined) throw thrown;
-  const { scope, scopeId, kind } = reached;
   const named = scope === "policy" ? policyLabel(scopeId, principal) : undefined;
   const label = named ?? principal.scopes.find(({ id }) => id === scopeId)?.label ?? `${scope} ${scopeId}`;
-  return { scope, scopeId, label, limit: kind };
+  return new Refusal({ scope, scopeId, limit: kind }, label);
 }
 
 /** `policy per-team (tag:team search)` */
@@ -37,11 +48,6 @@ function policyLabel(
   return callersScope({ policy, value }, principal).label;
 }
 
-export function ruleName({ scope, scopeId, limit }: Pick<Refusal, "scope" | "scopeId" | "limit">): string {
+export function ruleName({ scope, scopeId, limit }: Refused): string {
   return `${limit} ${scope} ${scopeId}`;
-}
-
-/** The name of the rule that a change may contain: a policy has a counter for each value that it is split by. */
-export function ruleOf({ scope, scopeId, limit }: Refusal): string {
-  return ruleName({ scope, scopeId: scope === "policy" ? policyIdOf(scopeId) : scopeId, limit });
 }

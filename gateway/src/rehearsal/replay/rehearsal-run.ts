@@ -2,7 +2,7 @@ import type { RehearsalResult } from "@sluice/contract/console";
 import { createMemoryCounter } from "#coordination/index.ts";
 import type { BudgetPolicy, ConfigSnapshot } from "#core/index.ts";
 import { Admission } from "#limits/index.ts";
-import { type Database, hourMs, pastEntries, prunedBefore } from "#storage/in-thread.ts";
+import { type Database, hourMs, pastEntryReader, prunedBefore } from "#storage/in-thread.ts";
 import type { RehearsedChanges } from "../change/rehearsed-changes.ts";
 import { countsWithin } from "../change/resolve-budgets.ts";
 import { Callers } from "./callers.ts";
@@ -59,6 +59,7 @@ export class RehearsalRun {
   readonly #guardrails: GuardrailReplay;
   readonly #pageEntries: number;
   readonly #admission: Admission;
+  readonly #pastEntries = pastEntryReader();
   #after: { readonly at: number; readonly id: string } | null = null;
   #entries = 0;
   #hasEntries = true;
@@ -106,7 +107,7 @@ export class RehearsalRun {
       return { entries: this.#entries, progress: 1, isOver: this.#isOver };
     }
     const query = { from: this.#startMs, to, workspaceIds, after: this.#after, limit: this.#pageEntries };
-    const entries = await pastEntries(reading, query);
+    const entries = await this.#pastEntries(reading, query);
     await this.#callers.read(reading, entries);
     await this.#repricing.read(reading, entries);
     await this.#guardrails.read(reading, entries);

@@ -1,4 +1,5 @@
 import {
+  asFailure,
   bounds,
   costAtMost,
   type EndpointId,
@@ -6,9 +7,11 @@ import {
   type Model,
   noWrites,
   onlyCounts,
+  type PolicyCall,
   policyCall,
+  type ReachedLimit,
 } from "#core/index.ts";
-import type { Admission, Estimate, Money, Permit } from "#limits/index.ts";
+import { type Admission, Denial, type Estimate, type Money, type Permit } from "#limits/index.ts";
 import type { RecentCost } from "#ports/index.ts";
 import type { PastEntry } from "#storage/in-thread.ts";
 import { AttemptEnds } from "./attempt-ends.ts";
@@ -54,6 +57,8 @@ export class Replay {
   readonly #ends = new AttemptEnds();
   /** Calls that are not over, by their request. */
   readonly #open = new Map<string, PastCall>();
+  /** The same object for the same limit. */
+  readonly #refusals = new WeakMap<ReachedLimit, Refusal>();
 
   constructor(options: ReplayOptions) {
     this.#options = options;
@@ -73,7 +78,7 @@ export class Replay {
 
   #read(entry: PastEntry): void {
     const { callers, tally, countFrom } = this.#options;
-    if (entry.outcome === "rejected") {
+    if (entry.wasRefused) {
       if (entry.at >= countFrom && limitCodes.has(entry.errorCode ?? "")) tally.unknown("refused_then", entry.calls);
       return;
     }
@@ -83,8 +88,10 @@ export class Replay {
       const begun = new PastCall(entry, callers.of(entry), entry.at >= countFrom);
       if (entry.calls > 0) this.#open.set(entry.requestId, begun);
       this.#waiting.push(begun);
-    } else if (call.permit === undefined) call.attempts.push(entry);
-    else this.#addAttempt(call, entry);
+    } else if (call.permit === undefined) {
+      call.later ??= [];
+      call.later.push(entry);
+    } else this.#addAttempt(call, entry);
   }
 
   async #playUntil(untilMs: number): Promise<void> {
@@ -109,7 +116,7 @@ export class Replay {
     this.#next = 0;
   }
 
-  /** A promise only where admission has one: at the first use of a budget, and for refusals. */
+  /** A promise only where admission has one: at the first use of a budget. */
   #begin(call: PastCall): Waiting {
     const { tally, rerouting, blocked } = this.#options;
     const { first, caller } = call;
@@ -132,23 +139,20 @@ export class Replay {
   #charge(call: PastCall): void {
     const { admission, tally, repricing } = this.#options;
     const { cost } = repricing.of(call.first);
-    if (cost !== 0) admission.settled(chargeOf(call, call.first, cost));
+    if (cost !== 0) admission.settled(new PastCharge(call, call.first, cost));
     tally.cost(call, call.first, cost);
   }
 
   #ask(call: PastCall): Waiting {
-    const { admission } = this.#options;
-    const { first, caller } = call;
-    try {
-      const permit = admission.admit(caller.principal, this.#estimateOf(call), first.requestId);
-      if (!(permit instanceof Promise)) return this.#enter(call, permit);
-      return permit.then(
-        (granted) => this.#enter(call, granted),
-        (thrown: unknown) => this.#refusedBy(call, thrown),
-      );
-    } catch (thrown) {
-      return this.#refusedBy(call, thrown);
-    }
+    const { principal } = call.caller;
+    const decision = this.#options.admission.tryAdmit(principal, new PastEstimate(this, call), call.first.requestId);
+    return decision instanceof Promise
+      ? decision.then((decided) => this.#decided(call, decided))
+      : this.#decided(call, decision);
+  }
+
+  #decided(call: PastCall, decision: Permit | Denial): Waiting {
+    return decision instanceof Denial ? this.#refusedBy(call, decision.rule.reached) : this.#enter(call, decision);
   }
 
   /** Holds money on the budget policies of the first attempt's model and provider. */
@@ -156,17 +160,19 @@ export class Replay {
     const { principal } = call.caller;
     if (principal.policies === undefined) return this.#admit(call, permit);
     const refused = (thrown: unknown): Waiting => {
-      const next = this.#options.rerouting.beside(call, thrown);
+      const { reachedLimit: reached } = asFailure(thrown);
+      if (reached === undefined) throw thrown;
+      const next = this.#options.rerouting.beside(call, reached);
       if (next !== null) {
         call.route = next;
         return this.#enter(call, permit);
       }
       permit.release();
-      return this.#refusedBy(call, thrown);
+      return this.#refusedBy(call, reached);
     };
     try {
       const place = { ...placeOf(call, call.first), tags: call.first.tags };
-      const estimate = this.#estimateOf(call, () => this.#options.holds.ofAttempt(call.first, place.model));
+      const estimate = new PastEstimate(this, call, place.model);
       const waits = this.#options.admission.enter(permit, principal, place, estimate);
       if (waits === undefined) return this.#admit(call, permit);
       return waits.then(() => this.#admit(call, permit), refused);
@@ -176,12 +182,16 @@ export class Replay {
   }
 
   /** A used-up budget may name a model that serves the call instead. */
-  #refusedBy(call: PastCall, thrown: unknown): Waiting {
-    const { principal } = call.caller;
+  #refusedBy(call: PastCall, reached: ReachedLimit): Waiting {
     const substitute =
-      call.substitutes < bounds.budgetFallbacksMax ? this.#options.rerouting.substitute(call, thrown) : null;
+      call.substitutes < bounds.budgetFallbacksMax ? this.#options.rerouting.substitute(call, reached) : null;
     if (substitute === null) {
-      this.#refuse(call, refusalOf(thrown, principal));
+      let refusal = this.#refusals.get(reached);
+      if (refusal === undefined) {
+        refusal = refusalOf(reached, call.caller.principal);
+        this.#refusals.set(reached, refusal);
+      }
+      this.#refuse(call, refusal);
       return null;
     }
     call.substitutes++;
@@ -193,7 +203,7 @@ export class Replay {
   #admit(call: PastCall, permit: Permit): null {
     if (call.route !== null) this.#options.tally.moved(call, call.route);
     call.permit = permit;
-    for (const entry of call.attempts) this.#addAttempt(call, entry);
+    this.#addAttempts(call);
     return null;
   }
 
@@ -202,7 +212,12 @@ export class Replay {
     call.permit = null;
     call.refusal = refusal;
     tally.refused(call, refusal);
-    for (const entry of call.attempts) this.#addAttempt(call, entry);
+    this.#addAttempts(call);
+  }
+
+  #addAttempts(call: PastCall): void {
+    this.#addAttempt(call, call.first);
+    if (call.later !== null) for (const entry of call.later) this.#addAttempt(call, entry);
   }
 
   /** Attempts of a refused call end too, so that later ones belong to it. */
@@ -224,7 +239,7 @@ export class Replay {
     if (permit === null || permit === undefined) tally.cost(call, entry, 0);
     else {
       const cost = lack === null ? this.#costOf(call, permit, entry) : 0;
-      if (cost !== 0) admission.settled(chargeOf(call, entry, cost));
+      if (cost !== 0) admission.settled(new PastCharge(call, entry, cost));
       tally.cost(call, entry, cost);
       if (call.running === 0) permit.settle(call.tokens);
     }
@@ -236,7 +251,7 @@ export class Replay {
     const { tally, repricing } = this.#options;
     const { cost, by } = call.route === null ? repricing.of(entry) : repricing.routed(call.route, entry);
     if (by === "vendor" && call.isCounted) tally.unknown("vendor_costs");
-    if (entry.priceVersion === null && entry.tokens > 0 && by === "record" && call.isCounted) tally.unknown("unpriced");
+    if (!entry.isPriced && entry.tokens > 0 && by === "record" && call.isCounted) tally.unknown("unpriced");
     if (!entry.isStream || cost <= permit.held) return cost;
     const missing = cost - permit.held;
     const got = permit.topUp(missing, missing);
@@ -247,18 +262,23 @@ export class Replay {
     return permit.held;
   }
 
-  /** With the reservation of the past call; its cost, if it reserved nothing because there was no budget. */
-  #estimateOf(call: PastCall, most = () => this.#holdOf(call)): Estimate {
+  callOf(call: PastCall): PolicyCall {
+    return policyCall(this.#options.rerouting.callable(call), call.first.tags);
+  }
+
+  /**
+   * The reservation of the past call; its cost, if it reserved nothing because there was no budget. `model`: of an attempt, for its share
+   * alone.
+   */
+  moneyOf(call: PastCall, model: string | null): Money {
     const { first } = call;
-    const { rerouting } = this.#options;
-    return {
-      tokens: first.tokens,
-      get call() {
-        return policyCall(rerouting.callable(call), first.tags);
-      },
-      isFree: onlyCounts(first.endpoint as EndpointId),
-      money: () => this.#moneyOf(call, most()),
-    };
+    const most = model === null ? this.#holdOf(call) : this.#options.holds.ofAttempt(first, model);
+    if (!first.isStream) return { most, least: most };
+    const price = this.#options.models.get(first.model)?.price ?? null;
+    if (price === null) return { most, least: most };
+    const prices = holdPrices(price, first.inputEstimate, noWrites);
+    const input = { text: first.inputEstimate, image: 0, audio: 0 };
+    return { most, least: Math.min(most, costAtMost(prices, { input, output: bounds.budgetOutputTokensMin })) };
   }
 
   #holdOf({ first, isCounted, substitute }: PastCall): number {
@@ -271,42 +291,77 @@ export class Replay {
     if (isCounted && isEstimated && nanoUsd > 0) tally.unknown("holds_estimated");
     return nanoUsd;
   }
+}
 
-  #moneyOf({ first }: PastCall, most: number): Money {
-    const price = this.#options.models.get(first.model)?.price ?? null;
-    if (!first.isStream || price === null) return { most, least: most };
-    const prices = holdPrices(price, first.inputEstimate, noWrites);
-    const input = { text: first.inputEstimate, image: 0, audio: 0 };
-    return { most, least: Math.min(most, costAtMost(prices, { input, output: bounds.budgetOutputTokensMin })) };
+class PastEstimate implements Estimate {
+  readonly #replay: Replay;
+  readonly #call: PastCall;
+  readonly #model: string | null;
+  readonly tokens: number;
+  readonly isFree: boolean;
+
+  constructor(replay: Replay, call: PastCall, model: string | null = null) {
+    this.#replay = replay;
+    this.#call = call;
+    this.#model = model;
+    this.tokens = call.first.tokens;
+    this.isFree = onlyCounts(call.first.endpoint as EndpointId);
+  }
+
+  get call(): PolicyCall {
+    return this.#replay.callOf(this.#call);
+  }
+
+  money(): Money {
+    return this.#replay.moneyOf(this.#call, this.#model);
   }
 }
 
-/** Without spreads, which are slow here. */
-function chargeOf(call: PastCall, entry: PastEntry, costNanoUsd: number): RecentCost {
-  const { workspace, group, key, person } = call.caller.principal;
-  const { attemptId, at, tags } = entry;
-  const { model, provider } = placeOf(call, entry);
-  const [workspaceId, groupId, keyId] = [workspace.id, group.id, key.id];
-  const charge: RecentCost & { personId?: string } = {
-    attemptId,
-    at,
-    costNanoUsd,
-    workspaceId,
-    groupId,
-    keyId,
-    model,
-    provider,
-    tags,
-  };
-  if (person !== null) charge.personId = person;
-  return charge;
+/** The cost of an attempt. Most charges need no more than the ids of the caller. */
+class PastCharge implements RecentCost {
+  readonly #call: PastCall;
+  readonly #entry: PastEntry;
+  readonly attemptId: string;
+  readonly at: number;
+  readonly costNanoUsd: number;
+  readonly workspaceId: string;
+  readonly groupId: string;
+  readonly keyId: string;
+  readonly personId?: string;
+
+  constructor(call: PastCall, entry: PastEntry, costNanoUsd: number) {
+    const { workspace, group, key, person } = call.caller.principal;
+    this.#call = call;
+    this.#entry = entry;
+    this.attemptId = entry.attemptId;
+    this.at = entry.at;
+    this.costNanoUsd = costNanoUsd;
+    this.workspaceId = workspace.id;
+    this.groupId = group.id;
+    this.keyId = key.id;
+    if (person !== null) this.personId = person;
+  }
+
+  get model(): string {
+    return placeOf(this.#call, this.#entry).model;
+  }
+
+  get provider(): string {
+    return placeOf(this.#call, this.#entry).provider;
+  }
+
+  get tags(): PastEntry["tags"] {
+    return this.#entry.tags;
+  }
 }
 
 /** null: there is nothing to wait for. */
 type Waiting = Promise<unknown> | null;
 
-function placeOf({ route }: PastCall, { model, provider }: PastEntry) {
-  return route === null ? { model, provider } : { model: route.model.name, provider: route.deployment.provider.id };
+function placeOf({ route }: PastCall, entry: PastEntry) {
+  return route === null
+    ? { model: entry.model, provider: entry.provider }
+    : { model: route.model.name, provider: route.deployment.provider.id };
 }
 
 /** A later attempt begins within this time after the end of the one before. */

@@ -1,4 +1,11 @@
-import { type ConfigSnapshot, type Deployment, Failure, isBlocked, type Model } from "#core/index.ts";
+import {
+  type ConfigSnapshot,
+  type Deployment,
+  Failure,
+  isBlocked,
+  type Model,
+  type ReachedLimit,
+} from "#core/index.ts";
 import { callableModels, mayCall } from "#identity/index.ts";
 import type { Chance, Clock, Observer } from "#ports/index.ts";
 import { type CallEndpointId, type EndpointProtocol, endpointProtocols } from "#protocols/index.ts";
@@ -8,7 +15,7 @@ import type { PastEntry } from "#storage/in-thread.ts";
 import type { ChangedRoutes } from "../change/rehearsed-changes.ts";
 import { withFallbacks } from "./holds.ts";
 import type { PastCall } from "./past-call.ts";
-import type { Refusal } from "./refusal.ts";
+import { Refusal } from "./refusal.ts";
 import type { Route } from "./route.ts";
 
 /** `recorded`: the same as then. */
@@ -39,7 +46,7 @@ export class Rerouting {
   of(call: PastCall): Routing {
     const { first, isCounted } = call;
     const { requestedModel } = first;
-    if (first.endpoint === "pass-through" || !this.#concerns(requestedModel)) return "recorded";
+    if (!this.#concerns(requestedModel) || first.endpoint === "pass-through") return "recorded";
     const models = this.callable(call);
     // Denied by a grant that the change does not contain.
     if (models.length === 0) return "recorded";
@@ -58,19 +65,17 @@ export class Rerouting {
 
   /** The refusal of a call with a later attempt at a deployment that the change takes away; null: none. */
   lacks(call: PastCall, entry: PastEntry): Refusal | null {
-    const { first, attempts } = call;
-    if (entry === attempts[0] || entry.endpoint === "pass-through" || !this.#concerns(first.requestedModel))
-      return null;
+    const { first } = call;
+    if (entry === first || !this.#concerns(first.requestedModel) || entry.endpoint === "pass-through") return null;
     const models = this.callable(call);
     return models.length === 0 || offers(models, entry) ? null : noDeployment(first.requestedModel);
   }
 
   /** The deployment of the model that a used-up budget names; null: none, or the caller may not use it for this call. */
-  substitute(call: PastCall, thrown: unknown): Route | null {
+  substitute(call: PastCall, { fallback }: ReachedLimit): Route | null {
     const { first, caller } = call;
     const { principal } = caller;
-    const name = thrown instanceof Failure ? thrown.reachedLimit?.fallback : undefined;
-    const model = name === undefined ? undefined : this.#models.get(name);
+    const model = fallback === undefined ? undefined : this.#models.get(fallback);
     if (model === undefined || isBlocked(model, principal) || !mayCall(principal, model.name)) return null;
     const [current, ...others] = this.callable(call);
     if (current === model && others.length === 0) return null;
@@ -90,19 +95,19 @@ export class Rerouting {
   }
 
   /** The next deployment, if the budget of a provider is used up; null: the call is refused. */
-  beside(call: PastCall, thrown: unknown): Route | null {
-    const { first, route, skipped } = call;
-    if (!(thrown instanceof Failure) || thrown.reachedLimit?.isOfProvider !== true) return null;
-    if (first.endpoint === "pass-through") return null;
-    skipped.add(route?.deployment.id ?? first.deployment);
+  beside(call: PastCall, { isOfProvider }: ReachedLimit): Route | null {
+    const { first, route } = call;
+    if (isOfProvider !== true || first.endpoint === "pass-through") return null;
+    call.skipped ??= new Set();
+    call.skipped.add(route?.deployment.id ?? first.deployment);
     this.#chance.next = unitOf(this.#before.get(first.model) ?? this.#models.get(first.model), first);
     const plan = this.#plan(this.callable(call), first);
     if (plan === null) return null;
-    const unsent = thrown.with({ retry: "other", arrival: "unsent" });
+    const unsent = new Failure("budget_exceeded", "", { retry: "other", arrival: "unsent" });
     for (let selection = plan.next(null); selection !== null; selection = plan.next(unsent)) {
       const { model, deployment } = selection;
       selection.end("cancelled", 0);
-      if (!skipped.has(deployment.id)) return { model, deployment };
+      if (!call.skipped.has(deployment.id)) return { model, deployment };
     }
     return null;
   }
@@ -141,7 +146,7 @@ function protocolOf({ endpoint }: PastEntry): EndpointProtocol | undefined {
 }
 
 function noDeployment(model: string): Refusal {
-  return { scope: "model", scopeId: model, label: `model ${model}`, limit: "deployments" };
+  return new Refusal({ scope: "model", scopeId: model, limit: "deployments" }, `model ${model}`);
 }
 
 export function isSame(model: Model, { id }: Deployment, entry: PastEntry): boolean {

@@ -4,7 +4,7 @@ import type { Caller } from "./callers.ts";
 import { ExactSum } from "./exact-sum.ts";
 import { Figures } from "./figures.ts";
 import type { PastCall } from "./past-call.ts";
-import { type Refusal, ruleName, ruleOf } from "./refusal.ts";
+import type { Refusal } from "./refusal.ts";
 import { Move, type Route } from "./route.ts";
 
 export type Unknown = (typeof rehearsalUnknowns)[number];
@@ -31,11 +31,6 @@ class RuleFigures {
   }
 }
 
-interface KeyFigures {
-  readonly figures: Figures;
-  readonly caller: Caller;
-}
-
 /** Adds up a rehearsal. Calls come in the order in which they began; their costs later. */
 export class RehearsalTally {
   /** Names (`ruleName`) of the limits that the change sets. */
@@ -44,9 +39,11 @@ export class RehearsalTally {
   readonly #refusedCosts = new ExactSum();
   readonly #rules = new Map<string, RuleFigures>();
   readonly #people = new Map<string, Figures>();
-  readonly #keys = new Map<string, KeyFigures>();
+  /** Callers with calls, and the sums of their keys. */
+  readonly #keys = new Map<Caller, Figures>();
   readonly #models = new Map<string, Figures>();
   readonly #hours = new Map<number, Figures>();
+  #hour = { at: -1, figures: new Figures() };
   readonly #unknown = new Map<Unknown, number>();
   readonly #moves = new Map<string, Move>();
   readonly #requests: RefusedCall[] = [];
@@ -67,10 +64,12 @@ export class RehearsalTally {
   refused(call: PastCall, refusal: Refusal): void {
     if (!call.isCounted) return;
     const { at } = call.first;
-    const name = ruleName(refusal);
-    const rule = this.#rules.get(name) ?? new RuleFigures(refusal, at);
+    let rule = this.#rules.get(refusal.name);
+    if (rule === undefined) {
+      rule = new RuleFigures(refusal, at);
+      this.#rules.set(refusal.name, rule);
+    }
     rule.calls++;
-    this.#rules.set(name, rule);
     // Only a change takes deployments away.
     if (!this.#isChanged(refusal)) {
       this.#refusedAnyway++;
@@ -94,7 +93,7 @@ export class RehearsalTally {
     call.move?.recorded.add(recorded);
     call.move?.rehearsed.add(rehearsed);
     if (call.refusal === null) return;
-    this.#rules.get(ruleName(call.refusal))?.recorded.add(recorded);
+    this.#rules.get(call.refusal.name)?.recorded.add(recorded);
     if (this.#isChanged(call.refusal)) this.#refusedCosts.add(recorded);
   }
 
@@ -125,10 +124,10 @@ export class RehearsalTally {
     const difference = rehearsed.value - recorded.value;
     const refusedAll = [...this.#rules.values()].reduce((sum, rule) => sum + rule.recorded.value, 0n);
     const people = byRefused([...this.#people].filter(([, figures]) => figures.refused > 0));
-    const keys = [...this.#keys.values()].filter(
-      ({ figures }) => figures.refused > 0 || figures.recorded.value !== figures.rehearsed.value,
+    const keys = [...this.#keys].filter(
+      ([, figures]) => figures.refused > 0 || figures.recorded.value !== figures.rehearsed.value,
     );
-    const touchedKeys = keys.filter(({ figures }) => figures.refused > 0).length;
+    const touchedKeys = keys.filter(([, figures]) => figures.refused > 0).length;
     return {
       ...{ calls, refused, refused_anyway: this.#refusedAnyway, streams_ended: this.#streamsEnded, ...costs },
       difference_nano_usd: String(difference),
@@ -148,9 +147,9 @@ export class RehearsalTally {
         .map(([personId, figures]) => ({ personId, refused: figures.refused, ...figures.costs })),
       keys_touched: touchedKeys,
       keys: keys
-        .toSorted((one, other) => other.figures.refused - one.figures.refused)
+        .toSorted(([, one], [, other]) => other.refused - one.refused)
         .slice(0, rowsMax)
-        .map(({ figures, caller }) => ({
+        .map(([caller, figures]) => ({
           key: keyOf(caller),
           workspace: workspaceOf(caller),
           ...{ calls: figures.calls, refused: figures.refused, ...figures.costs },
@@ -179,30 +178,32 @@ export class RehearsalTally {
   }
 
   #isChanged(refusal: Refusal): boolean {
-    return refusal.limit === "deployments" || this.#changedRules.has(ruleOf(refusal));
+    return refusal.limit === "deployments" || this.#changedRules.has(refusal.rule);
   }
 
   #figuresOf(call: PastCall): readonly Figures[] {
     if (call.figures !== null) return call.figures;
     const { first, caller } = call;
-    const { key, person } = caller.principal;
-    const figures = [
-      this.#total,
-      figuresIn(this.#models, first.requestedModel),
-      figuresIn(this.#hours, first.at - (first.at % hourMs)),
-      this.#keyFigures(key.id, caller),
-    ];
-    if (person !== null) figures.push(figuresIn(this.#people, person));
+    const { key, person } = this.#sumsOf(caller);
+    const figures = [this.#total, figuresIn(this.#models, first.requestedModel), this.#hourOf(first.at), key];
+    if (person !== null) figures.push(person);
     call.figures = figures;
     return figures;
   }
 
-  #keyFigures(id: string, caller: Caller): Figures {
-    const found = this.#keys.get(id);
-    if (found !== undefined) return found.figures;
-    const figures = new Figures();
-    this.#keys.set(id, { figures, caller });
-    return figures;
+  #sumsOf(caller: Caller): NonNullable<Caller["sums"]> {
+    if (caller.sums !== null) return caller.sums;
+    const { person } = caller.principal;
+    const sums = { key: new Figures(), person: person === null ? null : figuresIn(this.#people, person) };
+    this.#keys.set(caller, sums.key);
+    caller.sums = sums;
+    return sums;
+  }
+
+  #hourOf(at: number): Figures {
+    const hour = at - (at % hourMs);
+    if (this.#hour.at !== hour) this.#hour = { at: hour, figures: figuresIn(this.#hours, hour) };
+    return this.#hour.figures;
   }
 }
 

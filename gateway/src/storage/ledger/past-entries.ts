@@ -1,42 +1,122 @@
 import { noUsage, type Outcome, tokensOf, usageClasses } from "#core/index.ts";
 import type { Connection } from "../database/database.ts";
 import { isAfter, type PagePosition } from "../database/pages.ts";
-import { intentPlaces, readLedgerRecord, settlementPlaces } from "../journal/journal-record.ts";
+import { inIntent, inSettlement, RecordHeads, RecordText } from "../journal/record-text.ts";
 
-/** The facts of an entry that decide what limits, grants, prices and routes would have done. Times are Unix milliseconds. */
-export interface PastEntry {
-  readonly attemptId: string;
-  readonly requestId: string;
+/**
+ * The facts of an entry that decide what limits, grants, prices and routes would have done. Times are Unix milliseconds. Members that
+ * few changes need are read from the record at each use.
+ */
+export class PastEntry {
+  readonly #record: RecordText;
   readonly at: number;
   readonly endedAt: number;
-  readonly workspaceId: string;
-  readonly groupId: string;
+  readonly attemptId: string;
+  readonly requestId: string;
   readonly keyId: string;
-  readonly personId: string | null;
-  readonly model: string;
   readonly requestedModel: string;
-  readonly provider: string;
-  readonly deployment: string;
-  readonly upstreamModel: string;
-  readonly endpoint: string;
   readonly isStream: boolean;
   readonly retryIndex: number;
-  readonly inputEstimate: number;
-  readonly reservedNanoUsd: number;
-  readonly tags: Readonly<Record<string, string>>;
-  readonly outcome: Outcome;
-  readonly errorCode: string | null;
-  /** Counts as in the record: `usageOf` reads them. */
-  readonly usage: readonly number[];
   readonly tokens: number;
   readonly costNanoUsd: number;
-  readonly priceVersion: string | null;
-  readonly isVendorCost: boolean;
-  readonly served: string | null;
-  readonly servedModel: string | null;
   /** Number of refused calls that the entry covers; 0: the entry is not a call, such as an adjustment. */
   readonly calls: number;
+
+  constructor(json: string, heads: RecordHeads) {
+    const record = new RecordText(json, heads);
+    this.#record = record;
+    this.at = record.number(inIntent.at);
+    this.endedAt = record.number(inSettlement.endedAt);
+    this.attemptId = record.id(inIntent.attemptId);
+    this.requestId = record.id(inIntent.requestId);
+    this.keyId = record.text(inIntent.keyId);
+    this.requestedModel = record.text(inIntent.requestedModel);
+    this.isStream = record.isTrue(inIntent.stream);
+    this.retryIndex = record.number(inIntent.retryIndex);
+    this.tokens = record.sum(inSettlement.usage, tokenFactors);
+    this.costNanoUsd = record.number(inSettlement.costNanoUsd);
+    this.calls = record.calls;
+  }
+
+  get workspaceId(): string {
+    return this.#record.text(inIntent.workspaceId);
+  }
+
+  get groupId(): string {
+    return this.#record.text(inIntent.groupId);
+  }
+
+  get personId(): string | null {
+    return this.#record.textOrNull(inIntent.personId);
+  }
+
+  get model(): string {
+    return this.#record.text(inIntent.model);
+  }
+
+  get provider(): string {
+    return this.#record.text(inIntent.provider);
+  }
+
+  get deployment(): string {
+    return this.#record.text(inIntent.deployment);
+  }
+
+  get upstreamModel(): string {
+    return this.#record.text(inIntent.upstreamModel);
+  }
+
+  get endpoint(): string {
+    return this.#record.text(inIntent.endpoint);
+  }
+
+  get inputEstimate(): number {
+    return this.#record.number(inIntent.inputEstimate);
+  }
+
+  get reservedNanoUsd(): number {
+    return this.#record.number(inIntent.reservedNanoUsd);
+  }
+
+  get tags(): Readonly<Record<string, string>> {
+    return this.#record.value(inIntent.tags) as Readonly<Record<string, string>>;
+  }
+
+  get outcome(): Outcome {
+    return this.#record.text(inSettlement.outcome) as Outcome;
+  }
+
+  get wasRefused(): boolean {
+    return this.#record.is(inSettlement.outcome, refused);
+  }
+
+  get errorCode(): string | null {
+    return this.#record.textOrNull(inSettlement.errorCode);
+  }
+
+  /** Counts as in the record: `usageOf` reads them. */
+  get usage(): readonly number[] {
+    return this.#record.value(inSettlement.usage) as readonly number[];
+  }
+
+  get priceVersion(): string | null {
+    return this.#record.textOrNull(inSettlement.priceVersion);
+  }
+
+  get isPriced(): boolean {
+    return !this.#record.isNull(inSettlement.priceVersion);
+  }
+
+  get isVendorCost(): boolean {
+    return this.#record.is(inSettlement.costSource, "vendor");
+  }
+
+  get served(): string | null {
+    return this.#record.textOrNull(inSettlement.served);
+  }
 }
+
+const refused: Outcome = "rejected";
 
 export interface PastEntriesQuery {
   readonly from: number;
@@ -49,20 +129,23 @@ export interface PastEntriesQuery {
   readonly limit: number;
 }
 
-/** A page of entries, oldest first. Reads records only, and finds their members by place. */
-export async function pastEntries(connection: Connection, query: PastEntriesQuery): Promise<readonly PastEntry[]> {
-  const { from, to, workspaceIds, after, limit } = query;
-  let rows = connection
-    .selectFrom("ledger_entries")
-    .select("record")
-    .where("at", "<", to)
-    .orderBy("at")
-    .orderBy("attempt_id")
-    .limit(limit);
-  // One lower bound only: SQLite would begin each page at the other one.
-  rows = rows.where(isAfter(["at", "attempt_id"], after ?? { at: from, id: "" }, "oldest first"));
-  if (workspaceIds !== null) rows = rows.where("workspace_id", "in", [...workspaceIds]);
-  return (await rows.execute()).map(({ record }) => pastEntry(record));
+/** Returns a function that reads a page of entries, oldest first. Reads records only, because each further column of a row takes time. */
+export function pastEntryReader(): (connection: Connection, query: PastEntriesQuery) => Promise<readonly PastEntry[]> {
+  const heads = new RecordHeads();
+  return async (connection, query) => {
+    const { from, to, workspaceIds, after, limit } = query;
+    let rows = connection
+      .selectFrom("ledger_entries")
+      .select("record")
+      .where("at", "<", to)
+      .orderBy("at")
+      .orderBy("attempt_id")
+      .limit(limit);
+    // One lower bound only: SQLite would begin each page at the other one.
+    rows = rows.where(isAfter(["at", "attempt_id"], after ?? { at: from, id: "" }, "oldest first"));
+    if (workspaceIds !== null) rows = rows.where("workspace_id", "in", [...workspaceIds]);
+    return (await rows.execute()).map(({ record }) => new PastEntry(record, heads));
+  };
 }
 
 /** Endpoints by request. Requests that share the entry of another one are left out. */
@@ -76,51 +159,10 @@ export async function pastEndpoints(
     .select("record")
     .where("request_id", "in", [...requestIds])
     .execute();
-  const entries = rows.map(({ record }) => pastEntry(record));
+  const heads = new RecordHeads();
+  const entries = rows.map(({ record }) => new PastEntry(record, heads));
   return new Map(entries.map(({ requestId, endpoint }) => [requestId, endpoint]));
-}
-
-function pastEntry(record: string): PastEntry {
-  const { intent, settlement, calls } = readLedgerRecord(record);
-  const usage = settlement[settlementPlaces.usage] as readonly number[];
-  return {
-    attemptId: intent[intentPlaces.attemptId] as string,
-    requestId: intent[intentPlaces.requestId] as string,
-    at: intent[intentPlaces.at] as number,
-    endedAt: settlement[settlementPlaces.endedAt] as number,
-    workspaceId: intent[intentPlaces.workspaceId] as string,
-    groupId: intent[intentPlaces.groupId] as string,
-    keyId: intent[intentPlaces.keyId] as string,
-    personId: (intent[intentPlaces.personId] ?? null) as string | null,
-    model: intent[intentPlaces.model] as string,
-    requestedModel: intent[intentPlaces.requestedModel] as string,
-    provider: intent[intentPlaces.provider] as string,
-    deployment: intent[intentPlaces.deployment] as string,
-    upstreamModel: intent[intentPlaces.upstreamModel] as string,
-    endpoint: intent[intentPlaces.endpoint] as string,
-    isStream: intent[intentPlaces.stream] as boolean,
-    retryIndex: intent[intentPlaces.retryIndex] as number,
-    inputEstimate: intent[intentPlaces.inputEstimate] as number,
-    reservedNanoUsd: intent[intentPlaces.reservedNanoUsd] as number,
-    tags: intent[intentPlaces.tags] as PastEntry["tags"],
-    outcome: settlement[settlementPlaces.outcome] as Outcome,
-    errorCode: settlement[settlementPlaces.errorCode] as string | null,
-    usage,
-    tokens: tokensIn(usage),
-    costNanoUsd: settlement[settlementPlaces.costNanoUsd] as number,
-    priceVersion: (settlement[settlementPlaces.priceVersion] ?? null) as string | null,
-    isVendorCost: settlement[settlementPlaces.costSource] === "vendor",
-    served: (settlement[settlementPlaces.served] ?? null) as string | null,
-    servedModel: (settlement[settlementPlaces.servedModel] ?? null) as string | null,
-    calls,
-  };
 }
 
 /** 1 for classes that count as tokens, in the order of a record. */
 const tokenFactors = usageClasses.map((name) => tokensOf({ ...noUsage, [name]: 1 }));
-
-function tokensIn(usage: readonly number[]): number {
-  let tokens = 0;
-  for (let index = 0; index < usage.length; index++) tokens += (usage[index] ?? 0) * (tokenFactors[index] ?? 0);
-  return tokens;
-}

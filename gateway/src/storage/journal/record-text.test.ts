@@ -1,0 +1,96 @@
+import { expect, test } from "bun:test";
+import { seededChance } from "../../../test/simulation/seeded-chance.ts";
+import { readLedgerRecord } from "./journal-record.ts";
+import { inIntent, inSettlement, RecordHeads, RecordText } from "./record-text.ts";
+
+const chance = seededChance(7);
+const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(chance.unit() * items.length)] as Item;
+const text = () =>
+  pick(["", "gpt-5", 'a "quoted" one', "back\\slash\\", '\\"', "],[", '{"a":[1,"]"]}', "null", "é\n\u{1f600}", "a, b"]);
+const id = () => `id_${Math.floor(chance.unit() * 4)}`;
+const count = () => pick([0, 1, 12_345, 1_796_070_000_000, -5_000, 0.25, 1e21]);
+const orNull = (value: unknown) => pick([value, null]);
+
+function intent(): unknown[] {
+  const ids = [id(), id(), count(), id(), id(), id()];
+  const texts = Array.from({ length: 8 }, text);
+  const call = [pick([true, false]), count(), orNull(text()), count(), count(), text()];
+  const tags = pick([{}, { team: "ads" }, { [text()]: text(), "}": "{[" }]);
+  return [
+    ...ids,
+    ...texts,
+    ...call,
+    tags,
+    ...Array.from({ length: Math.floor(chance.unit() * 12) }, () => orNull(text())),
+  ];
+}
+
+function settlement(): unknown[] {
+  const usage = pick([[], [0, 0, 7], [2_946, 2_000, 0, 0, 120]]);
+  const first = [
+    id(),
+    count(),
+    pick(["succeeded", "rejected"]),
+    200,
+    orNull(text()),
+    usage,
+    "upstream",
+    orNull(text()),
+  ];
+  const times = [count(), count(), null, null, count(), count(), orNull(text()), null, null, [{ id: text() }]];
+  return [...first, ...times.slice(0, Math.floor(chance.unit() * 11)), ...pick([[], [orNull(text()), "vendor"]])];
+}
+
+/** As PostgreSQL writes it. */
+function spaced(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(spaced).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([name, own]) => `${JSON.stringify(name)}: ${spaced(own)}`)
+    .join(", ")}}`;
+}
+
+test.each([
+  ["SQLite", JSON.stringify],
+  ["PostgreSQL", spaced],
+] as const)("members of a record that %s stores are the same as in the parsed record", (_, write) => {
+  const heads = new RecordHeads();
+  for (let number = 0; number < 3_000; number++) {
+    const json = write([intent(), settlement(), ...pick([[], [3], [0]])]);
+    const record = new RecordText(json, heads);
+    const parsed = readLedgerRecord(json);
+    expect(record.calls).toBe(parsed.calls);
+    for (const [members, row] of [
+      [inIntent, parsed.intent],
+      [inSettlement, parsed.settlement],
+    ] as const) {
+      for (const member of Object.values(members)) {
+        const place = members === inIntent ? member : member - inSettlement.attemptId;
+        expectMember(record, member, row[place]);
+      }
+    }
+    const usage = parsed.settlement[5] as readonly number[];
+    const factors = [1, 0, 1, 1];
+    const sum = usage.reduce((total, amount, index) => total + amount * (factors[index] ?? 0), 0);
+    expect(record.sum(inSettlement.usage, factors)).toBe(sum);
+  }
+});
+
+function expectMember(record: RecordText, member: number, value: unknown): void {
+  if (typeof value === "string") {
+    expect(record.text(member)).toBe(value);
+    expect(record.textOrNull(member)).toBe(value);
+  } else if (typeof value === "number") expect(record.number(member)).toBe(value);
+  else if (typeof value === "boolean") expect(record.isTrue(member)).toBe(value);
+  else if (value === null || value === undefined) {
+    expect(record.isNull(member)).toBe(true);
+    expect(record.textOrNull(member)).toBeNull();
+  } else expect(record.value(member)).toEqual(value);
+}
+
+test("rejects a record that is cut off", () => {
+  const json = JSON.stringify([intent(), settlement()]);
+  for (const end of [json.length - 2, json.indexOf("[", 2) + 10]) {
+    expect(() => new RecordText(json.slice(0, end), new RecordHeads())).toThrow();
+  }
+});
