@@ -66,7 +66,7 @@ export class Spending {
   readonly #options: SpendingOptions;
   /** Budgets that the counter has, by the id of their scope. */
   readonly #counted = new Map<string, CountedBudget[]>();
-  /** Some of them are of people, whose ids take long to make. */
+  /** Some of them are of people, and their ids take long to make. */
   #countsPeople = false;
   readonly #readings = new Map<string, Reading>();
   /** Readings of keys and people use an index. They do not wait for the others, which take longer; values of tags come from callers. */
