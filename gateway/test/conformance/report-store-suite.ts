@@ -9,7 +9,7 @@ import { newYear } from "./store-fixture.ts";
 export const hour = 3_600_000;
 export const day = 24 * hour;
 
-/** Repeats a search that ran out of time on a busy machine: what it has read of past hours is cached. */
+/** Repeats a search that ran out of time on a busy machine. Sums of past hours are cached. */
 export async function complete<Answer extends { readonly searchedFrom?: unknown; readonly searched_from?: unknown }>(
   ask: () => Promise<Answer>,
 ): Promise<Answer> {

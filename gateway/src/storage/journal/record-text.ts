@@ -56,12 +56,12 @@ function headHash(json: string, start: number): number {
 
 /**
  * The JSON of a ledger record, of which single members are read. Only finds where members begin, in a fraction of the time that it takes
- * to parse all of them.
+ * to parse everything.
  */
 export class RecordText {
   readonly #json: string;
   readonly #head: Head;
-  /** Where members begin, by `inIntent` and `inSettlement`, except those of the head; 0: absent. */
+  /** Where members begin, by `inIntent` and `inSettlement`, except members of the head; 0: absent. */
   readonly #starts = new Int32Array(callsAt + 1);
 
   constructor(json: string, heads: RecordHeads) {
