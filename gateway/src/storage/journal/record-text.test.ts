@@ -89,8 +89,9 @@ function expectMember(record: RecordText, member: number, value: unknown): void 
 }
 
 test("rejects a record that is cut off", () => {
-  const json = JSON.stringify([intent(), settlement()]);
-  for (const end of [json.length - 2, json.indexOf("[", 2) + 10]) {
+  const long = [...settlement(), [{ id: "resp_1" }]];
+  const json = JSON.stringify([intent(), long]);
+  for (const end of [json.length - 2, json.length - 6, json.indexOf("[", 2) + 10]) {
     expect(() => new RecordText(json.slice(0, end), new RecordHeads())).toThrow();
   }
 });

@@ -28,18 +28,22 @@ function isInHead(member: number): boolean {
 export class RecordHeads {
   readonly #heads = new Map<number, Head>();
 
-  at(json: string, start: number): Head {
-    const hash = headHash(json, start);
+  at(record: string, start: number): Head {
+    const hash = headHash(record, start);
     const found = this.#heads.get(hash);
-    if (found !== undefined && json.startsWith(found.json, start)) return found;
+    if (found !== undefined && record.startsWith(found.json, start)) return found;
+    let end = start;
+    for (let place = headFrom; place < headTo; place++) end = afterComma(record, stringEnd(record, end));
+    // A slice would keep the whole record in memory.
+    const json = Buffer.from(record.slice(start, end)).toString();
     const texts: string[] = [];
-    let at = start;
+    let at = 0;
     for (let place = headFrom; place < headTo; place++) {
-      const end = stringEnd(json, at);
-      texts.push(unescaped(json, at, end));
-      at = afterComma(json, end);
+      const textEnd = stringEnd(json, at);
+      texts.push(unescaped(json, at, textEnd));
+      at = afterComma(json, textEnd);
     }
-    const head = { json: json.slice(start, at), texts };
+    const head = { json, texts };
     this.#heads.set(hash, head);
     return head;
   }
@@ -181,8 +185,8 @@ function valueEnd(json: string, start: number): number {
 
 function stringEnd(json: string, start: number): number {
   let end = json.indexOf('"', start + 1);
-  while (isEscaped(json, end)) end = json.indexOf('"', end + 1);
-  return end + 1;
+  while (end >= 0 && isEscaped(json, end)) end = json.indexOf('"', end + 1);
+  return end < 0 ? json.length : end + 1;
 }
 
 function isEscaped(json: string, at: number): boolean {
