@@ -179,7 +179,8 @@ export function asFailure(thrown: unknown): Failure {
 
 /** No intent, no dispatch. */
 export function ledgerUnavailable(cause?: unknown): Failure {
-  return new Failure("ledger_unavailable", "The ledger cannot be written, so the call was not sent.", { cause });
+  const message = "The ledger cannot be written, so the call was not sent.";
+  return new Failure("ledger_unavailable", message, { arrival: "unsent", cause });
 }
 
 /** `param`: the field that is wrong. */

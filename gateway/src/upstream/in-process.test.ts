@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { ledgerUnavailable } from "#core/index.ts";
 import { systemClock } from "#system/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { outbound } from "../../test/outbound.ts";
@@ -31,6 +32,20 @@ test("a missing handler, or one that throws, is upstream_unreachable", async () 
   expect(await failure(broken.send(request, never))).toMatchObject({ code: "upstream_unreachable" });
   const none = createTransport({ clock: systemClock });
   expect(await failure(none.send(request, never))).toMatchObject({ code: "upstream_unreachable" });
+});
+
+test("a handler gets nothing if the check before sending throws, and the request counts as not sent", async () => {
+  let calls = 0;
+  const transport = transportTo(() => {
+    calls++;
+    return new Response();
+  });
+  const beforeSending = () => {
+    throw ledgerUnavailable();
+  };
+  const sent = failure(transport.send({ ...request, beforeSending }, never));
+  expect(await sent).toMatchObject({ code: "ledger_unavailable", arrival: "unsent" });
+  expect(calls).toBe(0);
 });
 
 test("a handler that does not answer is a timeout, and its late answer is canceled", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Failure, type Intent } from "#core/index.ts";
-import type { Observer, OutboundAnswer } from "#ports/index.ts";
+import type { Observer, OutboundAnswer, Transport } from "#ports/index.ts";
 import { transportOf } from "../sending-transport.ts";
 import { JournalInMemory } from "../simulation/journal-in-memory.ts";
 import { callWith, messages, noise } from "./relay-fixture.ts";
@@ -58,4 +58,28 @@ test("settles the call's own entry even if the adviser's entry fails", async () 
   const { left } = await advisedCall(journal, { ...noise, attemptEnd });
   expect(left).toEqual([0, 0, 0, 0, 0]);
   expect(journal.entries.map(({ retryIndex }) => retryIndex).toSorted()).toEqual([0, 1]);
+});
+
+/** The disk is full when the records of the turn are written. */
+class UnwritableJournal extends JournalInMemory {
+  override flush(): boolean {
+    return false;
+  }
+}
+
+test.each([false, true])("sends and charges nothing if the intent cannot be written; streamed: %p", async (stream) => {
+  const { codec } = messages().protocol;
+  if (codec === null) throw new Error("the protocol has no codec");
+  const journal = new UnwritableJournal();
+  const transport = (upstream: Transport) =>
+    transportOf(async (request, signal) => {
+      request.beforeSending?.();
+      return await upstream.send(request, signal);
+    });
+  const { received, sent, left, breakers } = await callWith(codec, stream, noise, { journal, transport });
+  expect([received, sent, left]).toEqual(["ledger_unavailable", 0, [0, 0, 0, 0, 0]]);
+  expect(
+    journal.entries.map(({ errorCode, usageSource, costNanoUsd }) => [errorCode, usageSource, costNanoUsd]),
+  ).toEqual([["ledger_unavailable", "none", 0]]);
+  expect([...breakers]).toEqual(["closed"]);
 });
