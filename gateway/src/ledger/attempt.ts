@@ -115,7 +115,6 @@ export class Attempt {
       return this.#entry;
     }
     const entry = entryOf(this.#intent);
-    this.#entry = entry;
     entry.usage = wholeUsage(end.usage);
     const charged = this.#charged(end, entry.usage);
     entry.endedAt = clock.now();
@@ -136,6 +135,7 @@ export class Attempt {
     copyCharge(charged, entry);
     if (end.warnings != null) entry.warnings = end.warnings;
     if (end.objects !== undefined) entry.objects = end.objects;
+    this.#entry = entry;
     journal.settle(entry);
     // The result of a row may be stored in this turn.
     if (entry.batchId !== undefined) journal.flush();
