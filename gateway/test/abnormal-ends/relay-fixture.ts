@@ -43,6 +43,8 @@ export async function callWith(
   changes: RelayChanges = {},
 ) {
   const clock = new FakeClock();
+  // Time 0 means that nothing was sent.
+  clock.advance(1);
   const chance = { unit: () => 0.5 };
   let count = 0;
   const ids = { next: (prefix: string) => `${prefix}${++count}` };
