@@ -128,14 +128,18 @@ describe("OpenAI's batches", () => {
     });
     await once(proxy.listen(0, "127.0.0.1"), "listening");
     const { port } = proxy.address() as AddressInfo;
-    let created = 0;
+    const clock = new MovedClock();
+    vendor.now = () => clock.now();
+    // The second creation uses the connection of the first one, after a silence.
+    vendor.failing = { status: 429, created: false };
+    let creations = 0;
     vendor.beforeAnswer = (method, path) => {
-      if (method !== "POST" || path !== "/v1/batches" || ++created > 1) return;
+      if (method !== "POST" || path !== "/v1/batches" || ++creations !== 2) return;
       for (const socket of sockets) socket.destroy();
     };
     try {
       gateway = await startGateway({
-        ...config("openai"),
+        ...config("openai", { clock }),
         providers: (simulator) => [
           upstream("main", simulator, {
             ...{ kind: "openai", base_url: `http://127.0.0.1:${port}/v1`, settings: { batches: true } },
@@ -144,9 +148,22 @@ describe("OpenAI's batches", () => {
       });
       const client = clientOf(gateway);
       const batch = await createBatch(client, many(3));
-      await until(() => created > 0);
-      vendor.end();
-      expect((await ended(client, batch.id)).request_counts).toEqual({ total: 3, completed: 3, failed: 0 });
+      const { kysely } = gateway.control.database;
+      const stored = () => kysely.selectFrom("batches").selectAll().executeTakeFirstOrThrow();
+      await until(async () => creations === 1 && (await stored()).lease === null);
+      // Another call keeps the connection open until then.
+      clock.move(20_000);
+      await gateway.post("/v1/chat/completions", {
+        ...{ model: "gpt-test", max_tokens: 5, messages: [{ role: "user", content: "hi" }] },
+      });
+      expect(vendor.calls).toBe(1);
+      clock.move(10_000);
+      await until(async () => creations === 2 && (await stored()).lease === null);
+      await until(async () => {
+        vendor.end();
+        clock.move(1_000);
+        return (await client.batches.retrieve(batch.id)).status === "completed";
+      });
       expect(vendor.batches).toHaveLength(1);
     } finally {
       proxy.close();
