@@ -259,9 +259,14 @@ export class VendorRun {
     const answer = await this.#ask(this.#adapter.poll(this.#account, upstreamId));
     const [path] = answer.good ? this.#adapter.readReport(upstreamId, answer.body).outputs : [];
     if (path === undefined) return null;
-    for await (const { bytes } of jsonLines(this.#output(path))) {
-      const line = bytes === null ? null : this.#adapter.readLine(bytes);
-      return line === null ? null : positionIn(this.#batch, line.customId) !== null;
+    try {
+      for await (const { bytes } of jsonLines(this.#output(path))) {
+        const line = bytes === null ? null : this.#adapter.readLine(bytes);
+        return line === null ? null : positionIn(this.#batch, line.customId) !== null;
+      }
+    } catch (error) {
+      const fields = { batch: id, upstreamId, error };
+      this.#dependencies.observer.log("warn", "failed to read the result of a batch that may be a lost one", fields);
     }
     return null;
   }
@@ -304,7 +309,10 @@ export class VendorRun {
       }
       return undefined;
     }.call(this);
-    const stream = pulledStream(async () => (await pieces.next()).value ?? null);
+    const stream = pulledStream(
+      async () => (await pieces.next()).value ?? null,
+      () => void pieces.return(undefined),
+    );
     try {
       return await blobs.put(stream, resultBytesMax, new AbortController().signal, async ({ hash, size }) => {
         await store.step(this.#leased, { vendorHash: hash, vendorBytes: size }, false);
@@ -348,6 +356,7 @@ export class VendorRun {
       true,
     );
   }
+
   /** The longest that the request of a creation takes. */
   get #createMs(): number {
     return this.#adapter.frame === undefined ? shortMs : clocks.totalMs;

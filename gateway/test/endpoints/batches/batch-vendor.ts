@@ -11,6 +11,8 @@ export class BatchVendor {
   endOf: (position: number) => "answered" | "failed" | "left" = () => "answered";
   /** Changes a line of a result. */
   changeLine: (line: string, position: number) => string = (line) => line;
+  /** Ended batches without results. */
+  readonly withoutResults = new Set<string>();
   /** Unix milliseconds. */
   now: () => number = Date.now;
   /** Awaited with each answer, after it has been made. */
@@ -59,6 +61,7 @@ export class BatchVendor {
     }
     if (rest === "cancel" && batch.status === "in_progress") batch.status = "cancelled";
     const isOpenAi = kind === "batches";
+    if (rest === "results" && this.withoutResults.has(batch.id)) return new Response("", { status: 404 });
     if (rest === "results") return new Response(this.#lines(batch, anthropicWire));
     if (isOpenAi && batch.status !== "in_progress") this.#files.set(`out-${batch.id}`, this.#lines(batch, openAiWire));
     return Response.json((isOpenAi ? openAiWire : anthropicWire).batch(batch));

@@ -353,6 +353,26 @@ test("Anthropic's batch without an answer to its creation never gets the answers
   expect(results).not.toContain('row-0"');
 });
 
+test("Anthropic's batch without an answer to its creation is found although another one's results cannot be read", async () => {
+  const clock = new MovedClock();
+  vendor.now = () => clock.now();
+  gateway = await startGateway(config("anthropic", { clock }));
+  const client = new Anthropic({ apiKey: aliceKey, baseURL: gateway.url, maxRetries: 0 });
+  const rows = two.map(({ custom_id }) => ({ custom_id, body: params }));
+  vendor.batches.push({ id: "foreign", ourId: null, rows, createdAt: clock.now(), status: "completed" });
+  vendor.withoutResults.add("foreign");
+  vendor.failing = { status: 502, created: true };
+  const { id } = await client.messages.batches.create({ requests: two });
+  await until(() => vendor.failing === null);
+  vendor.end();
+  await until(async () => {
+    clock.move(10_000);
+    return (await client.messages.batches.retrieve(id)).processing_status === "ended";
+  });
+  expect((await client.messages.batches.retrieve(id)).request_counts).toMatchObject({ succeeded: 2 });
+  expect(vendor.batches).toHaveLength(2);
+});
+
 test("Anthropic's batches of the same size are created once each when the answers to their creations are lost", async () => {
   const clock = new MovedClock();
   vendor.now = () => clock.now();
