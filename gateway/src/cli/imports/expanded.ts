@@ -1,5 +1,6 @@
-import ipaddr from "ipaddr.js";
+import { isIP } from "node:net";
 import type { ImportDraft } from "#ports/index.ts";
+import { addressKind } from "#upstream/index.ts";
 
 type Provider = ImportDraft["providers"][number];
 
@@ -44,6 +45,6 @@ const placeholder = "https://not-set.invalid";
 function isPrivate(address: string): boolean {
   const host = URL.parse(address)?.hostname.replaceAll(/^\[|\]$/g, "");
   if (host === undefined || host === "") return false;
-  if (ipaddr.isValid(host)) return ipaddr.process(host).range() !== "unicast";
+  if (isIP(host) !== 0) return addressKind(host) === "private";
   return !host.includes(".") || /\.(local|internal|lan|svc|localhost)$/.test(host);
 }
