@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { RehearsalResult, RehearsalWithResult } from "@sluice/contract";
 import { bounds, Secret } from "#core/index.ts";
+import { RehearsalRun, resolveChange } from "#rehearsal/index.ts";
 import { until } from "../../../test/until.ts";
 import { createHeaderSignIn } from "../header-sign-in.ts";
 import { openPostgresFixture, type PostgresFixture } from "../postgres-fixture.ts";
@@ -218,6 +219,20 @@ function rehearsalsOn(databaseUrl: () => Promise<string | null>): void {
     const cards = await guardrail({ check: { kind: "personal_data", types: ["card"] } }, spans.after);
     // The long one is cut, the other was not captured.
     expect(cards).toMatchObject({ allowed: 2, allowed_unknown: 2 });
+  });
+
+  test("ends its checks at their bound, and counts the calls that were not checked", async () => {
+    const { database, controlStore } = gateway.control;
+    const config = await controlStore.configSnapshot();
+    const check = { kind: "personal_data" as const, types: ["card" as const] };
+    const change = { workspaces: [{ slug: "acme", guardrails: [{ name: "no-mail", check }] }] };
+    const resolved = await resolveChange(change, config, database);
+    const order = { ...spans.after, now: Date.now(), ...resolved, config };
+    const run = new RehearsalRun(database, order, 0);
+    while (!(await run.step()).isOver);
+    const { guardrails, unknown } = await run.result();
+    expect(guardrails).toMatchObject([{ calls: 2, captured: 0, allowed: 0, allowed_unknown: 4 }]);
+    expect(unknown).toContainEqual({ code: "captures_bound", calls: 6 });
   });
 
   test("does not ask models and services, and stores no secret of a webhook", async () => {

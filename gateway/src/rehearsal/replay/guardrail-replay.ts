@@ -1,4 +1,4 @@
-import { type RehearsalResult, rehearsedChecksMax } from "@sluice/contract/console";
+import type { RehearsalResult } from "@sluice/contract/console";
 import type { Guardrail, Workspace } from "#core/index.ts";
 import {
   appliesToCaller,
@@ -31,6 +31,8 @@ interface GuardrailReplayOptions {
   readonly span: Omit<PastChecksQuery, "guardrailIds">;
   /** Captured bodies that have expired by then are not read. */
   readonly now: number;
+  /** Checks of calls that ran, and of requests that were refused then. */
+  readonly checksMax: number;
   readonly workspaces: ReadonlyMap<string, Workspace>;
   readonly callerOf: (entry: PastEntry) => Caller;
   readonly unknown: (code: Unknown, calls?: number) => void;
@@ -51,11 +53,12 @@ const refusalsAtOnce = 200;
  * request that an enforced one blocks is refused in the replay; answers and masked values only count.
  */
 export class GuardrailReplay {
-  /** Requests that the guardrails block, until their calls begin. */
+  /** Requests that the guardrails block. */
   readonly blocked = new Map<string, Refusal>();
   readonly #options: GuardrailReplayOptions;
   readonly #all: readonly Rehearsed[];
   #checks = 0;
+  #refusedChecks = 0;
   #allowed = 0;
   #lastRefusal: PastCheck | null = null;
 
@@ -81,7 +84,7 @@ export class GuardrailReplay {
     });
     for (let from = 0; from < begun.length; from += capturesAtOnce) {
       const some = begun.slice(from, from + capturesAtOnce);
-      const isBeyond = this.#checks >= rehearsedChecksMax;
+      const isBeyond = this.#checks >= this.#options.checksMax;
       const ids = some.filter((entry) => this.#checkedAt(entry).length > 0).map(({ requestId }) => requestId);
       const captures = isBeyond ? null : await pastCaptures(connection, ids, this.#options.now);
       for (const entry of some) this.#examine(entry, captures, outcomes.get(entry.requestId) === "succeeded");
@@ -123,7 +126,7 @@ export class GuardrailReplay {
   async readRefusals(connection: Connection): Promise<boolean> {
     const guardrailIds = this.#all.flatMap(({ changed: { before } }) => (before === null ? [] : [before.id]));
     if (guardrailIds.length === 0) return false;
-    const { span, now } = this.#options;
+    const { span, now, checksMax, unknown } = this.#options;
     if (this.#lastRefusal === null) await this.#readRecorded(connection, guardrailIds);
     const query = { ...span, guardrailIds, after: this.#lastRefusal, limit: refusalsAtOnce };
     const page = await pastRefusals(connection, query);
@@ -143,14 +146,16 @@ export class GuardrailReplay {
     }
     for (let from = 0; from < unclear.length; from += capturesAtOnce) {
       const some = unclear.slice(from, from + capturesAtOnce);
-      const ids = some.flatMap(([check]) => check?.requestId ?? []);
+      const isBeyond = this.#refusedChecks >= checksMax;
+      const ids = isBeyond ? [] : some.flatMap(([check]) => check?.requestId ?? []);
       const captures = await pastCaptures(connection, ids, now);
       const endpoints = await pastEndpoints(connection, ids);
       for (const checks of some) {
         const id = checks[0]?.requestId ?? "";
         const [capture, endpoint] = [captures.get(id), endpoints.get(id)];
         const isComplete = capture?.request != null && endpoint !== undefined;
-        this.#judge(checks, isComplete ? { endpoint, capture } : null);
+        const isCertain = this.#judge(checks, isComplete ? { endpoint, capture } : null);
+        if (isBeyond && !isCertain) unknown("captures_bound");
       }
     }
     this.#lastRefusal = page.at(-1) ?? this.#lastRefusal;
@@ -167,16 +172,17 @@ export class GuardrailReplay {
     }
   }
 
-  /** Whether the guardrails that refused a request then would let it through. */
-  #judge(checks: readonly PastCheck[], refused: RefusedRequest | null): void {
+  /** Counts a request that the guardrails refused then, if they would let it through. False: that is unknown. */
+  #judge(checks: readonly PastCheck[], refused: RefusedRequest | null): boolean {
     const refusing = this.#all.filter(({ changed: { before } }) =>
       checks.some(({ guardrailId, verdict }) => {
         return guardrailId === before?.id && (verdict === "blocked" || before.onError === "block");
       }),
     );
-    if (refusing.length === 0) return;
+    if (refusing.length === 0) return true;
+    if (refused !== null) this.#refusedChecks += refusing.length;
     const verdicts = refusing.map(({ changed: { after } }) => allows(after, checks[0], refused));
-    if (verdicts.includes(false)) return;
+    if (verdicts.includes(false)) return true;
     const isCertain = !verdicts.includes(null);
     for (const { tally } of refusing) {
       if (isCertain) tally.allowed++;
@@ -184,6 +190,7 @@ export class GuardrailReplay {
     }
     if (isCertain) this.#allowed++;
     this.#options.unknown(isCertain ? "allowed_cost" : "allowed_unknown");
+    return isCertain;
   }
 
   result(): { readonly guardrails: readonly UnnamedGuardrail[]; readonly allowed: RehearsalResult["allowed"] } {

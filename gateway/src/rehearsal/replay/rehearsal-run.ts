@@ -1,4 +1,4 @@
-import type { RehearsalResult } from "@sluice/contract/console";
+import { type RehearsalResult, rehearsedChecksMax } from "@sluice/contract/console";
 import { createMemoryCounter } from "#coordination/index.ts";
 import type { BudgetPolicy, ConfigSnapshot } from "#core/index.ts";
 import { Admission } from "#limits/index.ts";
@@ -65,7 +65,7 @@ export class RehearsalRun {
   #hasEntries = true;
   #isOver = false;
 
-  constructor(database: Database, order: RehearsalOrder) {
+  constructor(database: Database, order: RehearsalOrder, checksMax = rehearsedChecksMax) {
     this.#database = database;
     this.#order = order;
     this.#startMs = Math.max(0, Math.floor((order.from - warmUpMs) / hourMs) * hourMs);
@@ -77,7 +77,7 @@ export class RehearsalRun {
     this.#tally = new RehearsalTally(this.#callers.changedRules);
     this.#guardrails = new GuardrailReplay({
       guardrails: order.changes.guardrails,
-      ...{ span: order, now: order.now, workspaces: order.config.workspaces },
+      ...{ span: order, now: order.now, checksMax, workspaces: order.config.workspaces },
       callerOf: (entry) => this.#callers.of(entry),
       unknown: (code, calls) => this.#tally.unknown(code, calls),
     });
