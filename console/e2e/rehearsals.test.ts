@@ -228,7 +228,7 @@ describe.skipIf(noBrowser !== null)("rehearsals in the console", () => {
     await page.getByRole("button", { name: "Rehearse" }).waitFor();
     await page.getByRole("button", { name: "Discard" }).click();
     await navigateTo(page, "/console/models/fast?tab=serving");
-    await page.getByLabel("Owned by").fill("nobody");
+    await page.getByLabel("Owned by").fill("unknown person");
     await page.getByRole("button", { name: "Rehearse" }).waitFor();
     await page.getByRole("button", { name: "Discard" }).click();
     await ada.call("keys.create", { params: { workspace: "acme" }, body: { name: "limited", limits: { rpm: 5 } } });
