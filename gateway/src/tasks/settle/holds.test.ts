@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createMemoryCounter } from "#coordination/index.ts";
-import { bounds, type Task } from "#core/index.ts";
+import { type BudgetPolicy, bounds, type Deployment, type Task } from "#core/index.ts";
 import { Admission } from "#limits/index.ts";
 import type { SharedHolds } from "#ports/index.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
@@ -47,6 +47,23 @@ async function spentAfter(end: (holds: Holds) => unknown, isShared: boolean): Pr
 test("charges a person's budget for a video that another process ended", async () => {
   expect(await spentAfter((holds) => holds.settle(ended), true)).toBe(300);
   expect(await spentAfter((holds) => holds.sweep({ findById: async () => ended }), false)).toBe(300);
+});
+
+test("holds the money of a video once on its provider's budget if it is about to be sent twice", async () => {
+  const policy: BudgetPolicy = {
+    ...{ id: "pol_1", name: "vendor", workspaceId: null, splitBy: null },
+    ...{ match: { providers: ["volc"] }, budget: { nanoUsd: 500, period: "total" } },
+  };
+  const clock = new FakeClock(mayMs);
+  const admission = new Admission({ counter: createMemoryCounter({ clock }), clock });
+  const principal = { ...ada, policies: [policy] };
+  const holds = new Holds({ admission, principalOf: () => principal, clock });
+  holds.keep("vt_1", await admission.hold(principal, 400, false, "vt_1"));
+  const task = { ...ended, reservedNanoUsd: 400, tags: {} };
+  const deployment = { id: "dep_1", provider: { id: "volc" } } as Deployment;
+  await holds.enter(task, deployment, "clip");
+  await holds.enter(task, deployment, "clip");
+  await expect(holds.enter({ ...task, id: "vt_2" }, deployment, "clip")).rejects.toMatchObject({ code: "budget_held" });
 });
 
 test("releases the hold of a task that was never stored", async () => {

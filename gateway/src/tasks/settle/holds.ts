@@ -70,6 +70,8 @@ export class Holds {
     const principal = await principalOf(task);
     if (principal?.policies === undefined) return;
     const place = { model, provider: provider.id, tags: task.tags };
+    // An earlier pass that could not store its step may hold it already. A shared counter finds that by the id.
+    if (this.endWithProcess) this.#permits.get(task.id)?.leaveAttempt();
     const held = await admission.holdAt(principal, task.reservedNanoUsd, false, sentHoldId(task.id, id), place);
     if (held === null || !this.endWithProcess) return;
     const permit = this.#permits.get(task.id);
