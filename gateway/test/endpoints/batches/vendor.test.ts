@@ -353,7 +353,7 @@ test("Anthropic's batch without an answer to its creation never gets the answers
   expect(results).not.toContain('row-0"');
 });
 
-test("Anthropic's batch without an answer to its creation is found although another one's results cannot be read", async () => {
+test("Anthropic's batch without an answer to its creation is found although the results of another batch cannot be read", async () => {
   const clock = new MovedClock();
   vendor.now = () => clock.now();
   gateway = await startGateway(config("anthropic", { clock }));
