@@ -16,33 +16,40 @@ export function memberName(bytes: Uint8Array, start: number, end: number): strin
 
 /** Like `memberName` for ASCII, without allocating names seen before. Null for other characters. */
 export function asciiName(bytes: Uint8Array, start: number, end: number): string | null {
+  const length = decodeAscii(bytes, start, end);
+  if (length < 0) return null;
+  let hash = length;
+  for (let at = 0; at < length; at++) hash = (Math.imul(hash, 31) + (decoded[at] as number)) | 0;
+  const slot = hash & (cachedNamesMax - 1);
+  const cached = cachedNames[slot];
+  if (cached !== undefined && isSpelled(cached, length)) return cached;
+  const name = decoded.toString("latin1", 0, length);
+  cachedNames[slot] = name;
+  return name;
+}
+
+/** The current name, with its escapes decoded. */
+const decoded = Buffer.alloc(nameCharactersMax);
+
+/** Fills `decoded` and returns the name's length: 0 if it is too long to be wanted, -1 if it has other characters than ASCII. */
+function decodeAscii(bytes: Uint8Array, start: number, end: number): number {
   let length = 0;
-  let hash = 0;
   for (let at = start + 1; at < end - 1; at++) {
     let byte = bytes[at] as number;
     if (byte === BACKSLASH) {
       byte = escapedCode(bytes, ++at);
       if (bytes[at] === LOWER_U) at += 4;
     }
-    if (byte > 0x7e) return null;
-    if (length === nameCharactersMax) return "";
-    characters[length++] = byte;
-    hash = (Math.imul(hash, 31) + byte) | 0;
+    if (byte > 0x7e) return -1;
+    if (length === nameCharactersMax) return 0;
+    decoded[length++] = byte;
   }
-  const slot = (hash + length) & (cachedNamesMax - 1);
-  const cached = cachedNames[slot];
-  if (cached !== undefined && isSpelled(cached, length)) return cached;
-  const name = characters.toString("latin1", 0, length);
-  cachedNames[slot] = name;
-  return name;
+  return length;
 }
-
-/** Scratch space for the current name. */
-const characters = Buffer.alloc(nameCharactersMax);
 
 function isSpelled(name: string, length: number): boolean {
   if (name.length !== length) return false;
-  for (let index = 0; index < length; index++) if (characters[index] !== name.charCodeAt(index)) return false;
+  for (let index = 0; index < length; index++) if (decoded[index] !== name.charCodeAt(index)) return false;
   return true;
 }
 
@@ -88,6 +95,28 @@ export class NameFilter {
     }
     return this;
   }
+
+  /** Whether the name between `start` (its opening quote) and `end` may be one of the names. */
+  mayHold(bytes: Uint8Array, start: number, end: number): boolean {
+    for (let at = start + 1; at < end - 1; at++) {
+      if (bytes[at] === BACKSLASH) return escapedClasses(bytes, start, end, this.classes) !== 0;
+    }
+    const index = filterIndex(
+      bytes[start + 1] as number,
+      bytes[start + 2] as number,
+      bytes[end - 2] as number,
+      end - start - 2,
+    );
+    return this.classes[index] !== 0;
+  }
+}
+
+/** The classes that a name with escapes may belong to. */
+export function escapedClasses(bytes: Uint8Array, start: number, end: number, classes: Uint8Array): number {
+  const length = decodeAscii(bytes, start, end);
+  if (length <= 0) return 0;
+  const second = length > 1 ? (decoded[1] as number) : QUOTE;
+  return classes[filterIndex(decoded[0] as number, second, decoded[length - 1] as number, length)] as number;
 }
 
 /** Large enough to make false matches rare: each costs a search of the whole body. */

@@ -12,10 +12,9 @@ import {
   skipSpace,
 } from "./cursor.ts";
 import {
-  asciiName,
   decode,
+  escapedClasses,
   filterIndex,
-  filterIndexOf,
   filterSize,
   memberName,
   type NameFilter,
@@ -331,8 +330,7 @@ function skipMemberName(bytes: Uint8Array, from: number, count: Count): number {
 }
 
 function matchEscapedName(bytes: Uint8Array, from: number, end: number, count: Count): number {
-  const name = asciiName(bytes, from - 1, end);
   // Escaped names are rare, and may be an attempt to hide a member.
-  if (name !== null && name !== "") count.matched |= count.classesOf[filterIndexOf(name)] as number;
+  count.matched |= escapedClasses(bytes, from - 1, end, count.classesOf);
   return end;
 }

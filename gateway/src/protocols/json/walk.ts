@@ -10,7 +10,7 @@ import {
   stringEnd,
   valueEnd,
 } from "./cursor.ts";
-import { asciiName } from "./names.ts";
+import { asciiName, NameFilter } from "./names.ts";
 
 /**
  * Calls `visit` for wanted members at any depth of a checked body, with the start of the value and of its object. Members with the
@@ -23,7 +23,7 @@ export function walkMembers(
 ): void {
   /** Starts of open values. */
   const open: number[] = [];
-  walk(bytes, {
+  walk(bytes, wanted, {
     open: (start) => void open.push(start),
     close: () => void open.pop(),
     member: (name, start) => {
@@ -40,7 +40,8 @@ interface Visitor {
   member(name: string, valueStart: number): boolean;
 }
 
-function walk(bytes: Buffer, visitor: Visitor): void {
+function walk(bytes: Buffer, wanted: ReadonlySet<string>, visitor: Visitor): void {
+  const filter = filterOf(wanted);
   let depth = 0;
   let at = 0;
   while (at < bytes.length) {
@@ -62,8 +63,9 @@ function walk(bytes: Buffer, visitor: Visitor): void {
       at = end;
       continue;
     }
-    const name = asciiName(bytes, at, end) ?? "";
+    const name = filter.mayHold(bytes, at, end) ? (asciiName(bytes, at, end) ?? "") : "";
     at = skipSpace(bytes, colon + 1);
+    if (name === "") continue;
     if (isCallerData(name, depth)) at = valueEnd(bytes, at);
     else if (!visitor.member(name, at)) return;
   }
@@ -119,7 +121,7 @@ export function walkObjects(
   const found: MemberInfo[] = [];
   let count = 0;
   let beyond: string | null = null;
-  walk(bytes, {
+  walk(bytes, wanted, {
     open: (start) => {
       open[depth] ??= new MemberInfo();
       open[depth++]?.begin(start);
@@ -183,6 +185,20 @@ const callerDataNames: ReadonlySet<string> = new Set([
   "annotations",
   "results",
 ]);
+
+const filters = new WeakMap<ReadonlySet<string>, NameFilter>();
+
+function filterOf(wanted: ReadonlySet<string>): NameFilter {
+  let filter = filters.get(wanted);
+  if (filter === undefined) {
+    filter = new NameFilter().add(1, wanted).add(1, callerDataNames).add(1, identifyingNames);
+    filters.set(wanted, filter);
+  }
+  return filter;
+}
+
+/** See MemberInfo. */
+const identifyingNames = ["id", "type", "url", "mimeType", "mime_type"];
 
 /** Whether an ASCII letter or underscore is escaped, which only hides a name. */
 export function mayEscapeNames(bytes: Buffer): boolean {
