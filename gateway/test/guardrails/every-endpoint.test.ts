@@ -134,6 +134,6 @@ describe.each(cases)("%s", (_title, endpoint, model, isStream) => {
     echo.pieces = () => ["Pay to DE89 3704 ", "0044 0532 0130 00", " today."];
     const { body } = await call(endpoint, model, isStream, "Hello");
     expect(textOf(endpoint, body)).toMatch(/^Pay to ‹IBAN_[0-9A-Z]{8}› today\.$/);
-    expect(body).not.toContain("0532");
+    expect(body).not.toMatch(/DE89|0044 0532/);
   });
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { openPostgres } from "#storage/index.ts";
 import { type Gateway, startGateway } from "../../../../test/acceptance/start-gateway.ts";
-import { until } from "../../../../test/until.ts";
+import { patienceMs, until } from "../../../../test/until.ts";
 import { seededRandom } from "../../described-bodies.ts";
 import { emptyPostgres } from "../../postgres-fixture.ts";
 import { onPostgres } from "../../postgres-server.ts";
@@ -154,6 +154,8 @@ function settledLinesOf({ dataDir }: Gateway, database: { readonly url: string }
   if (database === null) {
     return async () => {
       using file = new Database(join(dataDir, "sluice.db"), { readonly: true });
+      // A gateway that starts again locks the file while it recovers it.
+      file.run(`pragma busy_timeout = ${patienceMs}`);
       return (file.query(query).get() as { count: number } | null)?.count ?? Number.POSITIVE_INFINITY;
     };
   }
