@@ -56,8 +56,8 @@ export function registerNumbers(
   }
   metrics.callerMemory(memory);
   if (metricsWorkspaces > 0)
-    metrics.budgetShares(() => budgetShares(configSnapshot.current, admission, metricsWorkspaces));
-  metrics.budgetPolicies(() => policyNumbers(configSnapshot.current, admission));
+    metrics.budgetShares(clock, () => budgetShares(configSnapshot.current, admission, metricsWorkspaces));
+  metrics.budgetPolicies(clock, () => policyNumbers(configSnapshot.current, admission));
   metrics.connections(connections);
   if (configFile.path !== null) {
     metrics.numbers({

@@ -36,7 +36,7 @@ export function openReconciliation(
     );
     return opened;
   };
-  metrics.billDifferences(async () => {
+  metrics.billDifferences(clock, async () => {
     if ((await controlStore.billingAccounts()).length === 0) return [];
     return await (await open()).differences();
   });

@@ -159,8 +159,11 @@ test("reports the loop delay while it is measured", async () => {
 
 test("keeps the last values of what is read from the database while it is down", async () => {
   const metrics = createMetrics();
+  const clock = new FakeClock();
   let ratio: number | null = 0.25;
-  metrics.billDifferences(async () => {
+  let answers: Promise<void> | null = null;
+  metrics.billDifferences(clock, async () => {
+    await answers;
     if (ratio === null) throw new Error("the database is down");
     return [{ provider: "main", ratio }];
   });
@@ -169,5 +172,12 @@ test("keeps the last values of what is read from the database while it is down",
   ratio = null;
   expect(await line()).toBe('sluice_bill_difference_ratio{provider="main"} 0.25');
   ratio = 0;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  answers = promise;
+  const late = line();
+  clock.advance(1_000);
+  expect(await late).toBe('sluice_bill_difference_ratio{provider="main"} 0.25');
+  resolve();
   expect(await line()).toBe('sluice_bill_difference_ratio{provider="main"} 0');
+  expect(clock.pending).toBe(0);
 });

@@ -1,4 +1,11 @@
-import { bounds, type CallerMemory, type Guardrail, type GuardrailVerdict, type LedgerEntry } from "#core/index.ts";
+import {
+  bounds,
+  type CallerMemory,
+  type Guardrail,
+  type GuardrailVerdict,
+  type LedgerEntry,
+  within,
+} from "#core/index.ts";
 import type { AttemptFault, Clock, RequestEnd, RequestOutcome } from "#ports/index.ts";
 import {
   type BudgetShare,
@@ -130,14 +137,14 @@ export function createMetrics(build?: Build, labels?: WorkspaceLabels) {
       byWorkspace?.requestEnd(end);
     },
     /** The used share of each workspace's budget. */
-    budgetShares(read: () => Promise<readonly BudgetShare[]>): void {
-      const lastRead = orLast(read);
+    budgetShares(clock: Clock, read: () => Promise<readonly BudgetShare[]>): void {
+      const lastRead = orLast(clock, read);
       registry.read("sluice_workspace_budget_used_ratio", async () =>
         (await lastRead()).map(({ workspace, share }) => ({ labels: { workspace }, value: share })),
       );
     },
-    budgetPolicies(read: () => Promise<readonly PolicyNumber[]>): void {
-      const lastRead = orLast(read);
+    budgetPolicies(clock: Clock, read: () => Promise<readonly PolicyNumber[]>): void {
+      const lastRead = orLast(clock, read);
       registry.read("sluice_budget_policy_used_ratio", async () =>
         (await lastRead()).map(({ workspace, policy, share }) => ({ labels: { workspace, policy }, value: share })),
       );
@@ -149,8 +156,11 @@ export function createMetrics(build?: Build, labels?: WorkspaceLabels) {
       );
     },
     /** The unexplained share of each provider's bill. */
-    billDifferences(read: () => Promise<readonly { readonly provider: string; readonly ratio: number }[]>): void {
-      const lastRead = orLast(read);
+    billDifferences(
+      clock: Clock,
+      read: () => Promise<readonly { readonly provider: string; readonly ratio: number }[]>,
+    ): void {
+      const lastRead = orLast(clock, read);
       registry.read("sluice_bill_difference_ratio", async () =>
         (await lastRead()).map(({ provider, ratio }) => ({ labels: { provider }, value: ratio })),
       );
@@ -168,8 +178,11 @@ export function createMetrics(build?: Build, labels?: WorkspaceLabels) {
   };
 }
 
-/** The last values while `read` fails, for example because the database is down. Concurrent calls share one reading. */
-function orLast<Value>(read: () => Promise<readonly Value[]>): () => Promise<readonly Value[]> {
+/** How long a scrape waits for the database. */
+const readMs = 1_000;
+
+/** The last values while `read` fails or takes too long, for example because the database is down. Concurrent calls share one reading. */
+function orLast<Value>(clock: Clock, read: () => Promise<readonly Value[]>): () => Promise<readonly Value[]> {
   let last: readonly Value[] = [];
   let reading: Promise<readonly Value[]> | null = null;
   const readOnce = async (): Promise<readonly Value[]> => {
@@ -181,7 +194,10 @@ function orLast<Value>(read: () => Promise<readonly Value[]>): () => Promise<rea
     reading = null;
     return last;
   };
-  return () => (reading ??= readOnce());
+  return () => {
+    reading ??= readOnce();
+    return within(clock, readMs, reading, () => last);
+  };
 }
 
 function byLabel(label: string, numbers: Readonly<Record<string, number>>) {
