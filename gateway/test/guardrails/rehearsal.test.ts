@@ -209,8 +209,19 @@ function rehearsalsOn(databaseUrl: () => Promise<string | null>): void {
       guardrails: [{ mode: "removed", allowed: 4, allowed_unknown: 0, recorded: { blocked: 5 }, captured: 0 }],
     });
     expect(removed.unknown).toContainEqual({ code: "allowed_cost", calls: 4 });
+    // The check of another guardrail failed, which may have refused the request, too.
+    const { kysely } = gateway.control.database;
+    const requestId = idOf("email", "after");
+    const check = await kysely
+      .selectFrom("guardrail_checks")
+      .selectAll()
+      .where("request_id", "=", requestId)
+      .executeTakeFirstOrThrow();
+    const other = { ...check, check_id: "chk_other", guardrail_id: "gr_other", verdict: "failed" } as const;
+    await kysely.insertInto("guardrail_checks").values(other).execute();
     const shadow = await rehearse(ofAcme({ name: "no-mail", enforce: false }), spans.after);
-    expect(shadow).toMatchObject({ allowed: 4, guardrails: [{ mode: "shadow", allowed: 4 }] });
+    await kysely.deleteFrom("guardrail_checks").where("check_id", "=", other.check_id).execute();
+    expect(shadow).toMatchObject({ allowed: 3, guardrails: [{ mode: "shadow", allowed: 3, allowed_unknown: 1 }] });
   });
 
   test("checks refused requests with the changed rule, if they were captured whole", async () => {

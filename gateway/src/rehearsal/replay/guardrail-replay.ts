@@ -183,7 +183,9 @@ export class GuardrailReplay {
     if (refused !== null) this.#refusedChecks += refusing.length;
     const verdicts = refusing.map(({ changed: { after } }) => allows(after, checks[0], refused));
     if (verdicts.includes(false)) return true;
-    const isCertain = !verdicts.includes(null);
+    const ours = new Set(this.#all.map(({ changed: { before } }) => before?.id));
+    // Another guardrail's failed check refused the request, too, if it says so.
+    const isCertain = !verdicts.includes(null) && checks.every(({ guardrailId }) => ours.has(guardrailId));
     for (const { tally } of refusing) {
       if (isCertain) tally.allowed++;
       else tally.allowedUnknown++;
