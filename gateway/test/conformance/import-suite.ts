@@ -240,6 +240,21 @@ function objectTests(make: StoreFixtureFactory): void {
     expect(controlStore.undoImport("imp_none", by("anna"))).rejects.toThrow("Import not found");
   });
 
+  test("undo removes a model although a budget policy names a provider of that name", async () => {
+    await using fixture = await make();
+    const { controlStore } = fixture;
+    const { id } = await apply(fixture);
+    await controlStore.createProvider({ id: "b", kind: "openai" }, by("anna"));
+    const budget = { usd: 5, period: "month" } as const;
+    await controlStore.createBudgetPolicy(
+      null,
+      { name: "provider", ...budget, match: { providers: ["b"] } },
+      by("anna"),
+    );
+    expect((await controlStore.undoImport(id ?? "", by("anna"))).remaining).toEqual([]);
+    expect(await controlStore.model("b")).toBe(null);
+  });
+
   test("undo keeps the budget policies that were made since, and what they name", async () => {
     await using fixture = await make();
     const { controlStore } = fixture;

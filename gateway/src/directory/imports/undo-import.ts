@@ -10,7 +10,6 @@ import { removeUser } from "../people/users.ts";
 import { removeModel } from "../providers/models.ts";
 import { removeProvider } from "../providers/providers.ts";
 import { findRow, findRows, not, setColumns } from "../rows.ts";
-import { namedMembers } from "../scoped-rules.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 import { removeGroup } from "../workspaces/groups.ts";
 import { workspaceOf } from "../workspaces/workspace-rows.ts";
@@ -30,7 +29,7 @@ export async function undoImport(options: ControlDirectory, id: string, auditSou
     const unchanged = await unchangedObjects(context, objectsOf(row), remaining);
     for (const kind of ["budget", "key", "member", "user", "group", "workspace", "model", "provider"] as const) {
       const objects = unchanged.filter((object) => object.kind === kind);
-      const named = await namedByPolicies(context);
+      const named = await namedByPolicies(context, kind);
       if (kind === "model") {
         const unnamed = objects.filter(({ id: name }) => !named.has(name));
         await releaseFallbacks(context, unnamed);
@@ -67,7 +66,7 @@ function labelOf({ kind, id, source }: ImportedObject): string {
   return `${kind} ${kind === "key" ? id : source}`;
 }
 
-const removals: Readonly<Record<ImportedObject["kind"], (context: ControlWrite, id: string) => Promise<void>>> = {
+const removals: Readonly<Record<Kind, (context: ControlWrite, id: string) => Promise<void>>> = {
   provider: removeProvider,
   model: removeModel,
   workspace: removeWorkspace,
@@ -90,17 +89,25 @@ const removals: Readonly<Record<ImportedObject["kind"], (context: ControlWrite, 
   },
 };
 
-/** Ids of the objects that budget policies name, and their fallback models. Policies of the import are removed before the other objects. */
-async function namedByPolicies({ transaction }: ControlWrite): Promise<ReadonlySet<string>> {
+/** Ids of the objects of a kind that budget policies name. Policies of the import are removed before the other objects. */
+async function namedByPolicies({ transaction }: ControlWrite, kind: Kind): Promise<ReadonlySet<string>> {
+  const namesIn = namesInPolicies[kind];
+  if (namesIn === undefined) return new Set();
   const records = (await findRows(transaction, "budget_policies", {})).map(policyRecord);
-  return new Set(
-    records.flatMap(({ budget, match }) => [
-      ...namedMembers.flatMap((member) => match[member] ?? []),
-      ...(match.providers ?? []),
-      ...(budget.fallback === undefined ? [] : [budget.fallback]),
-    ]),
-  );
+  return new Set(records.flatMap((record) => namesIn(record) ?? []));
 }
+
+type Kind = ImportedObject["kind"];
+type PolicyRecord = ReturnType<typeof policyRecord>;
+
+const namesInPolicies: { readonly [kind in Kind]?: (policy: PolicyRecord) => readonly string[] | undefined } = {
+  workspace: ({ match }) => match.workspaces,
+  group: ({ match }) => match.groups,
+  key: ({ match }) => match.keys,
+  user: ({ match }) => match.people,
+  provider: ({ match }) => match.providers,
+  model: ({ budget }) => (budget.fallback === undefined ? [] : [budget.fallback]),
+};
 
 /** Why an object must stay; null: it may be removed. */
 async function needOf({ transaction }: ControlWrite, { kind, id }: ImportedObject): Promise<string | null> {
