@@ -2,7 +2,7 @@ import { errorCodeTable } from "./error-codes.ts";
 import { agentPaths } from "./openapi/agent-paths.ts";
 import { assetPaths } from "./openapi/asset-paths.ts";
 import { batchPaths } from "./openapi/batch-paths.ts";
-import { consolePaths } from "./openapi/console-paths.ts";
+import { consolePaths, consoleTags } from "./openapi/console-paths.ts";
 import { controlPaths } from "./openapi/control-paths.ts";
 import { errorResponses } from "./openapi/error-responses.ts";
 import { filePaths } from "./openapi/file-paths.ts";
@@ -43,11 +43,7 @@ export function openApiDocument(publicUrl: string | null): OpenApiDocument {
       { name: "agents", description: "Sign-in of coding agents as a user. No key is needed." },
       { name: "operations", description: "Health, metrics and this document. No key is needed." },
       { name: "setup", description: "Setup of the first administrator." },
-      {
-        name: "admin",
-        description:
-          "The API of the console, also for scripts: send an admin token as `Authorization: Bearer sluice-admin-…`. Times are Unix milliseconds, amounts are USD, lists are paged by `cursor`.",
-      },
+      ...consoleTags(),
     ],
     security: [{ bearer: [] }, { apiKey: [] }, { googleKey: [] }],
     paths: {

@@ -3,7 +3,7 @@ import type { Need } from "../console/roles.ts";
 import type { Route } from "../console/route.ts";
 import { consoleRoutes } from "../console/routes.ts";
 import { errorReferences } from "./error-responses.ts";
-import type { JsonSchema, Operation, Parameter, PathItem } from "./types.ts";
+import type { JsonSchema, Operation, Parameter, PathItem, Tag } from "./types.ts";
 
 /** The admin API, from the route table that the gateway serves. */
 export function consolePaths(): Record<string, PathItem> {
@@ -16,6 +16,22 @@ export function consolePaths(): Record<string, PathItem> {
   return paths;
 }
 
+/** A section per resource of the admin API. */
+export function consoleTags(): Tag[] {
+  const names = new Set(Object.keys(consoleRoutes).map(tagOf));
+  return [...names].map((name) => ({
+    name,
+    description:
+      "The API of the console, also for scripts: send an admin token as `Authorization: Bearer sluice-admin-…`. Times are Unix milliseconds, amounts are USD, lists are paged by `cursor`.",
+  }));
+}
+
+/** `admin-key-requests` for the route `keyRequests.list`. */
+function tagOf(id: string): string {
+  const resource = id.replace(/\..*/, "").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return `admin-${resource}`;
+}
+
 function operationOf(id: string, spec: Route): Operation {
   return {
     operationId: id.replace(/\.(.)/, (_, letter: string) => letter.toUpperCase()),
@@ -23,7 +39,7 @@ function operationOf(id: string, spec: Route): Operation {
     description: [whoMay[spec.needs], ...(spec.fresh === true ? ["A session must have signed in recently."] : [])].join(
       " ",
     ),
-    tags: ["admin"],
+    tags: [tagOf(id)],
     security: spec.needs === "public" ? [] : [{ adminToken: [] }, { session: [] }],
     parameters: [...pathParameters(spec.path), ...queryParameters(spec.query)],
     ...(spec.body === undefined

@@ -49,6 +49,11 @@ export interface PathItem {
   readonly delete?: Operation;
 }
 
+export interface Tag {
+  readonly name: string;
+  readonly description: string;
+}
+
 export interface OpenApiDocument {
   readonly openapi: "3.1.1";
   readonly info: {
@@ -59,7 +64,7 @@ export interface OpenApiDocument {
     readonly license: { readonly name: string; readonly identifier: string };
   };
   readonly servers: readonly { readonly url: string }[];
-  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly tags: readonly Tag[];
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly paths: Readonly<Record<string, PathItem>>;
   readonly components: {
