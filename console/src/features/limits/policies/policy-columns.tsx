@@ -67,12 +67,22 @@ function Used({ policy }: { readonly policy: ConsoleBudgetPolicy }) {
     <Stack gap={2}>
       {counters.slice(0, 5).map((counter) => (
         <span key={counter.value}>
-          {counter.label}: {counter.used === null ? <Nothing /> : <Amount {...counter} used={counter.used} />}
+          {counterName(policy, counter)}:{" "}
+          {counter.used === null ? <Nothing /> : <Amount {...counter} used={counter.used} />}
         </span>
       ))}
       {counters.length > 5 && <small>{t("limits.policy.more", { count: counters.length - 5 })}</small>}
     </Stack>
   );
+}
+
+/** The value is `-` for calls without one. */
+function counterName(
+  { split_by: split }: ConsoleBudgetPolicy,
+  { value, label }: ConsoleBudgetPolicy["counters"][number],
+): string {
+  if (value !== "-") return label;
+  return split === "person" ? t("limits.policy.noPerson") : t("limits.policy.withoutTag");
 }
 
 interface AmountProps {
