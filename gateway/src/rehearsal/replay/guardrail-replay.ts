@@ -184,7 +184,7 @@ export class GuardrailReplay {
     const verdicts = refusing.map(({ changed: { after } }) => allows(after, checks[0], refused));
     if (verdicts.includes(false)) return true;
     const ours = new Set(this.#all.map(({ changed: { before } }) => before?.id));
-    // Another guardrail's failed check refused the request, too, if it says so.
+    // The failed check of another guardrail may have refused the request, too.
     const isCertain = !verdicts.includes(null) && checks.every(({ guardrailId }) => ours.has(guardrailId));
     for (const { tally } of refusing) {
       if (isCertain) tally.allowed++;
