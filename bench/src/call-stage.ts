@@ -169,7 +169,7 @@ function turn(): void {
 }
 
 // Loads the key and the budgets.
-await Promise.resolve(authenticator.authenticate((head as RequestHead).headers, addressOf));
+await Promise.resolve(authenticator.authenticate((head as RequestHead).headers, "127.0.0.1"));
 for (let wait = 0; wait < 3; wait++) {
   await new Promise((resolve) => setTimeout(resolve, 10));
   turn();

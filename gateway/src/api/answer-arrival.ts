@@ -21,13 +21,11 @@ export interface Arrival extends Omit<Exchange, "requestId" | "streamEnd" | "see
 
 /** Answers a request by its route, and reports how it ended. Never rejects: failures are rendered in the caller's dialect. */
 export async function answerArrival(arrival: Arrival): Promise<Answer> {
-  const { dependencies, request, path, startedMs } = arrival;
+  const { dependencies, request, path, startedMs, address } = arrival;
   const { method, headers } = request;
   const requestId = dependencies.ids.next("req_");
   const route = routeOf(path, method);
   dependencies.tracing?.arrived(requestId, headers);
-  // Read it now: after an early close the connection no longer has it.
-  const address = arrival.address();
   const seen: Seen = { key: null, model: null, failure: null, attempts: noAttempts(), principal: null };
   const ended: EndedRequest = { requestId, startedMs, address, seen, path, route, method };
   let answer: Answer | null = null;
@@ -94,7 +92,7 @@ function endpointOf({ dependencies, request, path, role, flaw }: Arrival, route:
 
 /** Requests outside the data plane: console, admin API, API reference. */
 async function admin({ dependencies, request, requestId, address, seen }: Exchange): Promise<Response> {
-  const answer = await dependencies.admin(asRequest(request), { ip: address(), requestId });
+  const answer = await dependencies.admin(asRequest(request), { ip: address, requestId });
   if (answer.status >= 400) seen.failure = await failureIn(answer);
   return answer;
 }

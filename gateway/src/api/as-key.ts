@@ -23,7 +23,7 @@ export function createAsKey(dependencies: Omit<ApiDependencies, "admin">): (call
       request: innerRequest(call),
       ...targetOf(call.target),
       startedMs: dependencies.clock.monotonic(),
-      address: () => call.ip,
+      address: call.ip,
       role: "all",
       flaw: null,
     }).then(asResponse);

@@ -13,8 +13,6 @@ export interface CallRequest extends Pick<Request, "method" | "url" | "body" | "
   readonly headers: HeaderReader;
   /** Aborts when the caller is gone. */
   readonly signal: CallSignal;
-  /** The same object for heads that differ only in their content length. Absent: unknown. */
-  readonly template?: object;
   /** The whole body if it has arrived; else null, and nothing is read. Absent: unknown. */
   arrived?(): Uint8Array | null;
   /** Sets the owner of the memory of its answer. Absent: that memory is not accounted for. */

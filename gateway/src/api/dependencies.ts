@@ -120,7 +120,8 @@ export interface Exchange {
   readonly path: string;
   readonly query: string;
   readonly startedMs: number;
-  readonly address: () => string;
+  /** The caller's, behind trusted proxies. */
+  readonly address: string;
   readonly seen: Seen;
   /** Called at the end of an answer that is a stream or a WebSocket. */
   readonly streamEnd: () => void;

@@ -1,24 +1,24 @@
-import { asFailure, type Failure, type HeldMemory, type Principal } from "#core/index.ts";
+import { asFailure, type Failure, type HeldMemory } from "#core/index.ts";
 import { type CallerRequest, type Reply, ServerAnswer } from "#http-server/index.ts";
-import { callableModels } from "#identity/index.ts";
+import { callableModels, readCredential } from "#identity/index.ts";
 import { type EndpointProtocol, endpointProtocols, requireVendorVersion } from "#protocols/index.ts";
-import type { Call, CallListener, CallResult, ForwardedHeaders } from "#relay/index.ts";
+import type { Call, CallListener, CallResult } from "#relay/index.ts";
 import { type EndedRequest, isPlainHost, logUnexpected, noAttempts, reportEnd, reportLeft } from "./answer-arrival.ts";
 import { encodingOf, isJsonType } from "./body.ts";
 import type { ApiDependencies, Seen } from "./dependencies.ts";
-import { callOf } from "./model-call.ts";
+import { type CallHead, callOf, readCallHead } from "./model-call.ts";
 import { targetOf } from "./request-parts.ts";
 import { renderFailure } from "./respond.ts";
 import { routeOf } from "./routes.ts";
 
 /** Facts of a request head, cached for all heads that differ only in their content length. */
-interface DirectHead {
+interface DirectHead extends CallHead {
   readonly protocol: EndpointProtocol;
   readonly route: ReturnType<typeof routeOf>;
   readonly path: string;
   /** Passed to upstreams of the same dialect. */
   readonly query: string;
-  readonly forwarded: ForwardedHeaders;
+  readonly credential: string;
 }
 
 const direct: ReadonlyMap<string, EndpointProtocol> = new Map([
@@ -48,10 +48,12 @@ function readHead({ method, target, headers }: CallerRequest): DirectHead | null
   try {
     if (!isJsonType(headers.get("content-type")) || encodingOf(headers.get("content-encoding")) !== null) return null;
     if (protocol.endpoint === "messages") requireVendorVersion(headers);
+    const credential = readCredential(headers);
+    const forwarded = { provider: null, headers: {} };
+    return { protocol, route: routeOf(path, method), path, query, credential, ...readCallHead(headers), forwarded };
   } catch {
     return null;
   }
-  return { protocol, route: routeOf(path, method), path, query, forwarded: { provider: null, headers: {} } };
 }
 
 /**
@@ -73,9 +75,8 @@ export function answerDirect(
   const address = addressOf(request);
   let place: HeldMemory | null = null;
   let direct: DirectCall;
-  let call: Call;
   try {
-    const principal = dependencies.authenticator.authenticate(request.headers, () => address);
+    const principal = dependencies.authenticator.authenticate(head.credential, address);
     if (principal instanceof Promise) {
       // The general path authenticates again and reports the error.
       principal.catch(() => {});
@@ -88,23 +89,32 @@ export function answerDirect(
     place = dependencies.memory.open(principal, "request");
     // The upstream gets a copy with another model name.
     place.hold(body.length * 2);
-    direct = new DirectCall(dependencies, request, reply, { head, place, startedMs, address });
-    call = direct.prepare(principal, facts, body, models);
+    direct = new DirectCall(dependencies, request, reply, {
+      head,
+      place,
+      startedMs,
+      address,
+      principal,
+      facts,
+      body,
+      models,
+    });
   } catch {
     // The general path reports the error in the caller's dialect.
     place?.release();
     return false;
   }
   request.arrived();
-  dependencies.relay.start(call, direct);
+  dependencies.relay.start(direct.call, direct);
   return true;
 }
 
-interface DirectParts {
+interface DirectParts extends Pick<Call, "principal" | "facts" | "models"> {
   readonly head: DirectHead;
   readonly place: HeldMemory;
   readonly startedMs: number;
   readonly address: string;
+  readonly body: Uint8Array;
 }
 
 /** A call in the relay; answers its caller and reports the end. */
@@ -113,7 +123,8 @@ class DirectCall implements CallListener, EndedRequest {
   readonly requestId: string;
   readonly startedMs: number;
   readonly address: string;
-  readonly seen: Seen = { key: null, model: null, failure: null, attempts: noAttempts(), principal: null };
+  readonly seen: Seen;
+  readonly call: Call;
   readonly #dependencies: ApiDependencies;
   readonly #head: DirectHead;
   readonly #reply: Reply;
@@ -121,12 +132,8 @@ class DirectCall implements CallListener, EndedRequest {
   readonly #place: HeldMemory;
   #status = 0;
 
-  constructor(
-    dependencies: ApiDependencies,
-    request: CallerRequest,
-    reply: Reply,
-    { head, place, startedMs, address }: DirectParts,
-  ) {
+  constructor(dependencies: ApiDependencies, request: CallerRequest, reply: Reply, parts: DirectParts) {
+    const { head, place, startedMs, address, principal, facts, body, models } = parts;
     this.#dependencies = dependencies;
     this.request = request;
     this.#reply = reply;
@@ -135,6 +142,11 @@ class DirectCall implements CallListener, EndedRequest {
     this.startedMs = startedMs;
     this.address = address;
     this.requestId = dependencies.ids.next("req_");
+    this.seen = { key: principal.key.prefix, model: facts.model, failure: null, attempts: noAttempts(), principal };
+    const { protocol, query } = head;
+    const read = { protocol, principal, facts, body, marks: null, bodyWaitMs: 0, query };
+    this.call = callOf(this, read, models, () => reportEnd(this.#dependencies, this, this.#status), head);
+    request.heldFor(principal);
   }
 
   get method(): string {
@@ -147,18 +159,6 @@ class DirectCall implements CallListener, EndedRequest {
 
   get route(): DirectHead["route"] {
     return this.#head.route;
-  }
-
-  /** Throws Failure. */
-  prepare(principal: Principal, facts: Call["facts"], body: Uint8Array, models: Call["models"]): Call {
-    const { protocol, query, forwarded } = this.#head;
-    const read = { protocol, principal, facts, body, marks: null, bodyWaitMs: 0, query, forwarded };
-    const call = callOf(this, read, models, () => reportEnd(this.#dependencies, this, this.#status));
-    this.seen.key = principal.key.prefix;
-    this.seen.principal = principal;
-    this.seen.model = facts.model;
-    this.request.heldFor(principal);
-    return call;
   }
 
   answered(result: CallResult): void {

@@ -1,4 +1,4 @@
-import { bounds, type Model, type Principal, unreadModel } from "#core/index.ts";
+import { bounds, type HeaderReader, type Model, oncePerObject, type Principal, unreadModel } from "#core/index.ts";
 import { ServerAnswer } from "#http-server/index.ts";
 import { callableModels, mayCall, refusalOf, shadowDenialsOf } from "#identity/index.ts";
 import type { EndpointProtocol, RequestFacts } from "#protocols/index.ts";
@@ -7,12 +7,11 @@ import type { Answer } from "./call-request.ts";
 import type { Exchange } from "./dependencies.ts";
 import { captureCall } from "./request-capture.ts";
 import { renderFailure } from "./respond.ts";
-import { namedSession } from "./session.ts";
-import { readTags } from "./tags.ts";
+import { headSession, namedSession } from "./session.ts";
+import { sentTags, withKeyTags } from "./tags.ts";
 
 /** A call with its body read. */
-export interface ReadCall
-  extends Pick<Call, "protocol" | "principal" | "facts" | "marks" | "bodyWaitMs" | "query" | "forwarded"> {
+export interface ReadCall extends Pick<Call, "protocol" | "principal" | "facts" | "marks" | "bodyWaitMs" | "query"> {
   readonly body: NonNullable<Call["body"]>;
   /** The body as the caller sent it. */
   readonly sent: NonNullable<Call["body"]>;
@@ -44,13 +43,25 @@ export function answerOf(exchange: Exchange, result: CallResult, { dialect }: En
   return new ServerAnswer(status, headers, isEmpty ? null : body);
 }
 
+/** Facts of a call in its head. */
+export interface CallHead extends Pick<Call, "forwarded" | "userAgent"> {
+  readonly tags: ReturnType<typeof sentTags>;
+  readonly session: ReturnType<typeof headSession>;
+}
+
+/** Throws Failure invalid_request. */
+export function readCallHead(headers: HeaderReader): CallHead {
+  const userAgent = (headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax);
+  return { userAgent, tags: sentTags(headers), session: headSession(headers) };
+}
+
 export function callOf(
   { request, requestId, startedMs, seen }: Pick<Exchange, "request" | "requestId" | "startedMs" | "seen">,
   read: Omit<ReadCall, "body" | "sent"> & Pick<Call, "body">,
   models: readonly Model[],
   streamEnd: () => void,
+  { userAgent, tags, session, forwarded }: CallHead = readCallHead(request.headers),
 ): Call {
-  const userAgent = (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax);
   return {
     requestId,
     principal: read.principal,
@@ -59,7 +70,7 @@ export function callOf(
     body: read.body,
     marks: read.marks,
     headers: request.headers,
-    forwarded: read.forwarded,
+    forwarded,
     query: read.query,
     models,
     mayCall: grantOf(read.principal),
@@ -68,8 +79,8 @@ export function callOf(
     startedMs,
     bodyWaitMs: read.bodyWaitMs,
     userAgent,
-    tags: readTags(request.headers, read.principal),
-    session: namedSession(request, read.protocol, read.facts, userAgent),
+    tags: withKeyTags(tags, read.principal),
+    session: namedSession(session, read.protocol, read.facts, userAgent),
     attempts: seen.attempts,
     streamEnd,
   };
@@ -101,7 +112,4 @@ export const unread: RequestFacts = Object.freeze({
   images: 0,
 });
 
-/** A closure outside the call, so that it keeps no reference to the call. */
-export function grantOf(principal: Principal): (model: string) => boolean {
-  return (model) => mayCall(principal, model);
-}
+export const grantOf = oncePerObject((principal: Principal) => (model: string) => mayCall(principal, model));

@@ -105,14 +105,11 @@ function serveOwn(
     answer: (request, reply) => {
       if (role !== "console" && answerDirect(dependencies, addressOf, request, reply)) return;
       const { path, query } = targetOf(request.target);
-      let address: string | null = null;
       const arrival: Arrival = {
         ...{ dependencies, request, path, query, role },
         startedMs: clock.monotonic(),
-        address: () => {
-          address ??= addressOf(request);
-          return address;
-        },
+        // Read now: after an early close the connection no longer has it.
+        address: addressOf(request),
         flaw: flawOf(request.target, path),
       };
       answerArrival(asksForSocket(request) ? { ...arrival, socket: socketOf(sockets, arrival) } : arrival).then(

@@ -1,6 +1,5 @@
 import { type CallSession, codingAgentOf, type HeaderReader, isSessionId } from "#core/index.ts";
 import type { EndpointProtocol, RequestFacts } from "#protocols/index.ts";
-import type { CallRequest } from "./call-request.ts";
 import { sessionTagOf } from "./tags.ts";
 
 /** The header that callers set for the gateway. */
@@ -12,20 +11,16 @@ const agentHeaders = [
   ...["x-session-id", "x-session-affinity", "x-opencode-session"],
 ];
 
-/** By head template, because most clients repeat their head. */
-const bySentHead = new WeakMap<object, CallSession | null>();
-
 /**
  * The session that the caller names in a header, or its agent writes into the body. null: none. Then the relay uses the response that
  * the call continues, or the beginning of its prompt.
  */
 export function namedSession(
-  request: Pick<CallRequest, "headers" | "template">,
+  inHead: CallSession | null,
   { endpoint, wireDialect }: EndpointProtocol,
   facts: RequestFacts,
   userAgent: string,
 ): CallSession | null {
-  const inHead = headSession(request);
   if (inHead !== null) return inHead;
   const { agentKey, objects } = facts;
   if (agentKey !== undefined) {
@@ -37,17 +32,8 @@ export function namedSession(
   return conversation === undefined || !isSessionId(conversation.id) ? null : { id: conversation.id, source: "chain" };
 }
 
-function headSession({ headers, template }: Pick<CallRequest, "headers" | "template">): CallSession | null {
-  if (template === undefined) return readHeadSession(headers);
-  let session = bySentHead.get(template);
-  if (session === undefined) {
-    session = readHeadSession(headers);
-    bySentHead.set(template, session);
-  }
-  return session;
-}
-
-function readHeadSession(headers: HeaderReader): CallSession | null {
+/** The session that a header names. */
+export function headSession(headers: HeaderReader): CallSession | null {
   const own = headers.get(ownHeader) ?? sessionTagOf(headers);
   if (own !== null && isSessionId(own)) return { id: own, source: "header" };
   for (const name of agentHeaders) {

@@ -8,11 +8,22 @@ const tagsHeader = "x-sluice-tags";
 const sessionTag = "session";
 
 /** Labels for the ledger: the caller's header (`x-sluice-tags: team=search,feature=ask`), overridden by the key's own tags. */
-export function readTags(headers: HeaderReader, principal: Principal): Readonly<Record<string, string>> {
+export function readTags(headers: HeaderReader, principal: Principal): Tags {
+  return withKeyTags(sentTags(headers), principal);
+}
+
+type Tags = Readonly<Record<string, string>>;
+
+/** The tags of the header; null: there is none. Throws Failure invalid_request. */
+export function sentTags(headers: HeaderReader): Tags | null {
   const header = headers.get(tagsHeader);
-  if (header === null) return principal.key.tags;
+  if (header === null) return null;
   const { [sessionTag]: _, ...tags } = parseTags(header);
-  return { ...tags, ...principal.key.tags };
+  return tags;
+}
+
+export function withKeyTags(sent: Tags | null, { key }: Principal): Tags {
+  return sent === null ? key.tags : { ...sent, ...key.tags };
 }
 
 /** The tag `session` of the header; null if it is absent or the header is not valid. */

@@ -77,9 +77,9 @@ export class Authenticator {
     });
   }
 
-  /** `address` is only called for keys with allowed addresses. Throws Failure (401, 403). */
-  authenticate(headers: HeaderReader, address: () => string): Principal | Promise<Principal> {
-    const credential = readCredential(headers);
+  /** `sent`: headers, or what `readCredential` returned for them. `address`: the caller's. Throws Failure (401, 403). */
+  authenticate(sent: HeaderReader | string, address: string): Principal | Promise<Principal> {
+    const credential = typeof sent === "string" ? sent : readCredential(sent);
     if (hasAccessTokenFormat(credential)) return this.#person(credential, address);
     const digest = this.#digests.peek(credential) ?? this.#vault.digest(credential);
     const key = this.#cache.find(digest);
@@ -106,7 +106,7 @@ export class Authenticator {
    * The caller with the secret of an imported key. Another gateway knew only its SHA-256; from its first use on the key has a digest as
    * all keys. The call does not wait for that, and does not fail with it: the next one tries again.
    */
-  async #imported(credential: string, address: () => string): Promise<Principal> {
+  async #imported(credential: string, address: string): Promise<Principal> {
     const digest = importedDigest(this.#vault.digest(sha256(credential)));
     const key = await this.#cache.find(digest);
     const principal = this.admit(key, address);
@@ -139,7 +139,7 @@ export class Authenticator {
    * The caller of an access token. A valid signature is not enough: its sign-in and its key must exist. Both are cached by digest, and
    * change notices remove them.
    */
-  #person(token: string, address: () => string): Principal | Promise<Principal> {
+  #person(token: string, address: string): Principal | Promise<Principal> {
     const { sessionId, keyId } = this.#tokens.read(token);
     const digests = [sessionDigest(sessionId), personDigest(keyId)] as const;
     const session = this.#cache.find(digests[0]);
@@ -153,7 +153,7 @@ export class Authenticator {
     return this.#admitPerson(session, key, address);
   }
 
-  #admitPerson(session: ApiKey | null, key: ApiKey | null, address: () => string): Principal {
+  #admitPerson(session: ApiKey | null, key: ApiKey | null, address: string): Principal {
     if (session === null || key === null || session.id !== key.id) {
       throw new Failure("invalid_api_key", "This sign-in has ended. Sign in again.");
     }
@@ -161,14 +161,14 @@ export class Authenticator {
   }
 
   /** The caller with a key that was found without its secret; null: it was deleted. Throws like `authenticate`. */
-  admit(key: ApiKey | null, address: () => string): Principal {
+  admit(key: ApiKey | null, address: string): Principal {
     if (key === null) throw unknownKey();
     this.#checkUsable(key);
-    if (key.allowedIps !== null && !addressAllowed(key.allowedIps, address())) {
+    if (key.allowedIps !== null && !addressAllowed(key.allowedIps, address)) {
       throw new Failure("ip_not_allowed", "The API key may not be used from this address.");
     }
     const principal = this.#principal(key);
-    if (key.shadowIps === undefined || addressAllowed(key.shadowIps, address())) return principal;
+    if (key.shadowIps === undefined || addressAllowed(key.shadowIps, address)) return principal;
     return outsideShadowIps(principal);
   }
 
@@ -215,9 +215,9 @@ const credentialHeaders = ["authorization", "x-api-key", "x-goog-api-key", "x-bf
 
 /**
  * The caller's key: `Authorization: Bearer`, `x-api-key` or `x-goog-api-key` on every endpoint, or `x-bf-vk`, the header of Bifrost.
- * Different keys in one request are refused, since two readers could disagree on the caller.
+ * Different keys in one request are refused, since two readers could disagree on the caller. Throws Failure (401).
  */
-function readCredential(headers: HeaderReader): string {
+export function readCredential(headers: HeaderReader): string {
   const authorization = headers.get("authorization");
   const googleKey = headers.get("x-goog-api-key");
   const bifrostKey = headers.get("x-bf-vk");

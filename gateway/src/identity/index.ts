@@ -9,7 +9,7 @@
 export { AgentSignIn, type IssuedTokens } from "./agents/agent-sign-in.ts";
 export { IssuerRecheck } from "./agents/issuer-recheck.ts";
 export { agentSettingsBy, type ReadAgentSettings } from "./agents/served-settings.ts";
-export { Authenticator, addressAllowed, hasCredential } from "./authenticator.ts";
+export { Authenticator, addressAllowed, hasCredential, readCredential } from "./authenticator.ts";
 export { callableModels, holderOf, isCallable, noModel, refusalOf } from "./callable-models.ts";
 export {
   checkGrant,

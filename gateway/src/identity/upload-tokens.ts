@@ -25,7 +25,7 @@ export class UploadTokens {
   }
 
   /** Throws Failure invalid_api_key, and like `Authenticator.authenticate`. */
-  async authenticate(token: string, uploadId: string, address: () => string): Promise<Principal> {
+  async authenticate(token: string, uploadId: string, address: string): Promise<Principal> {
     const { vault, clock, keyById, authenticator } = this.#options;
     const [keyId = "", proof = ""] = token.slice(0, tokenMax).split(".");
     const valid = vault.deriveValid(purpose, `${uploadId} ${keyId}`, clock.now());

@@ -51,7 +51,7 @@ test("a first call with an access token reads two rows, later calls none; the ca
     return new Headers({ authorization: `Bearer ${tokens.issue(grant, "https://gateway.example.com").token}` });
   });
   const heapBefore = heapOf();
-  const round = () => Promise.all(issued.map(async (headers) => await authenticator.authenticate(headers, () => "")));
+  const round = () => Promise.all(issued.map(async (headers) => await authenticator.authenticate(headers, "")));
   const first = await round();
   expect(new Set(first.map(({ person }) => person)).size).toBe(count);
   expect(reads).toBe(2 * count);
@@ -68,20 +68,18 @@ test("a first call with an access token reads two rows, later calls none; the ca
   // A user is removed: only their next call reads again, and is refused.
   keys.delete(sessionDigest("ags_7"));
   authenticator.changed({ kind: "key", digest: sessionDigest("ags_7") });
-  await expect(
-    (async () => await authenticator.authenticate(issued[7] ?? new Headers(), () => ""))(),
-  ).rejects.toMatchObject({
+  await expect((async () => await authenticator.authenticate(issued[7] ?? new Headers(), ""))()).rejects.toMatchObject({
     code: "invalid_api_key",
   });
-  await authenticator.authenticate(issued[8] ?? new Headers(), () => "");
+  await authenticator.authenticate(issued[8] ?? new Headers(), "");
   expect(reads).toBe(2 * count + 1);
   // Tokens of sign-ins that never existed are remembered briefly, up to a limit.
   for (let guess = 0; guess < 100; guess++) {
     const headers = new Headers({ authorization: `Bearer sk-sluice-${randomBytes(8).toString("hex")}` });
-    await Promise.resolve(authenticator.authenticate(headers, () => "")).catch(() => {});
+    await Promise.resolve(authenticator.authenticate(headers, "")).catch(() => {});
   }
   clock.advance(bounds.accessTokenMs);
-  expect(() => authenticator.authenticate(issued[8] ?? new Headers(), () => "")).toThrow("expired");
+  expect(() => authenticator.authenticate(issued[8] ?? new Headers(), "")).toThrow("expired");
 });
 
 function heapOf(): number {

@@ -54,7 +54,7 @@ export async function openTenantFixture(
   const stop = changes.subscribe((change) => authenticator.changed(change));
   await changes.catchUp();
   const callerOf = async (secret: string, address = "203.0.113.7") =>
-    await authenticator.authenticate(new Headers({ authorization: `Bearer ${secret}` }), () => address);
+    await authenticator.authenticate(new Headers({ authorization: `Bearer ${secret}` }), address);
   return {
     ...fixture,
     personOf: async (secret) => (await callerOf(secret)).person,

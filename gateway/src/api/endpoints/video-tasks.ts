@@ -68,7 +68,7 @@ export const videoContent = withKey((exchange, principal) => sendVideo(exchange,
  * token.
  */
 export const videoCallback: Endpoint = (exchange) =>
-  withPlace(exchange, anonymousOwner(exchange.address()), async (place) => {
+  withPlace(exchange, anonymousOwner(exchange.address), async (place) => {
     const [id = "", token = ""] = exchange.path.slice("/v1/video/callbacks/".length).split("/");
     const readBody = async () => wholeOf(await readJsonPieces(exchange, place, callbackBody));
     const taskId = requireId(id, "vt_", "task_not_found");

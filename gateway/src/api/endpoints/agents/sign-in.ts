@@ -16,7 +16,7 @@ const refreshGrant = "refresh_token";
 const formBody: BodyRules = { bytesMax: bounds.agentFormBytesMax, packed: false };
 
 function readBody(exchange: Exchange): Promise<Uint8Array> {
-  return withPlace(exchange, anonymousOwner(exchange.address()), async (place) =>
+  return withPlace(exchange, anonymousOwner(exchange.address), async (place) =>
     wholeOf(await readPieces(exchange, place, formBody)),
   );
 }
@@ -60,7 +60,7 @@ export const authorizeDevice: Endpoint = withOAuthErrors(async (exchange) => {
   await readBody(exchange);
   const start = await dependencies.agentSignIn.begin({
     client: exchange.request.headers.get("user-agent") ?? "",
-    ip: exchange.address(),
+    ip: exchange.address,
   });
   const page = `${dependencies.consoleUrl() ?? originOf(exchange)}/console/device`;
   return oauthAnswer(200, {
@@ -106,7 +106,7 @@ const pollErrors = {
 /** POST: ends a sign-in by either of its tokens. Always 200, also for an unknown token (RFC 7009). */
 export const revokeToken: Endpoint = withOAuthErrors(async (exchange) => {
   const token = required(await readForm(exchange), "token");
-  await exchange.dependencies.agentSignIn.revoke(token, exchange.address());
+  await exchange.dependencies.agentSignIn.revoke(token, exchange.address);
   return oauthAnswer(200, null);
 });
 

@@ -15,7 +15,7 @@ export const cancelBatch = cancelGeminiBatch;
 
 /** POST /v1/batch-callbacks/{provider}: a vendor's signed webhook about a batch. It only triggers a poll. */
 export const batchCallback: Endpoint = (exchange) =>
-  withPlace(exchange, anonymousOwner(exchange.address()), async (place) => {
+  withPlace(exchange, anonymousOwner(exchange.address), async (place) => {
     const { dependencies, request } = exchange;
     const readBody = async () => wholeOf(await readJsonPieces(exchange, place, callbackBody));
     const provider = idBehind("/v1/batch-callbacks/", exchange);
