@@ -43,6 +43,21 @@ export class Budget implements Tally {
   }
 
   take(claim: Claim, atMs: number, amount: number = claim.amount): Share | null {
+    const period = this.#hold(claim, atMs, amount);
+    return period === null ? null : new Share(this, claim, amount, period.start, period.spent + period.held, 0);
+  }
+
+  /** Releases the hold. The cost itself is reported with `spend`. */
+  settle(share: Share, _actual: number): void {
+    this.extend(share.mark, -share.amount);
+  }
+
+  /** Like `take`, without a share. */
+  hold(claim: Claim, atMs: number, amount: number): boolean {
+    return this.#hold(claim, atMs, amount) !== null;
+  }
+
+  #hold(claim: Claim, atMs: number, amount: number): Period | null {
     const unchecked = claim.limit === Number.POSITIVE_INFINITY;
     const period = this.#find(claim.periodStart) ?? (unchecked ? this.#add(claim.periodStart, false) : null);
     if (period === null) return null;
@@ -51,13 +66,13 @@ export class Budget implements Tally {
     const used = period.spent + period.held;
     if (!unchecked && (!period.isLoaded || used >= claim.limit || !(used + amount <= claim.limit))) return null;
     period.held += amount;
-    return new Share(this, claim, amount, period.start, used + amount, 0);
+    return period;
   }
 
-  /** Releases the hold. The cost itself is reported with `spend`. */
-  settle(share: Share, _actual: number): void {
-    const period = this.#find(share.mark);
-    if (period !== null) period.held -= share.amount;
+  /** Adds to what is held in a period. */
+  extend(periodStart: number, amount: number): void {
+    const period = this.#find(periodStart);
+    if (period !== null) period.held += amount;
   }
 
   /** The amount that this claim could still get. */
@@ -69,17 +84,16 @@ export class Budget implements Tally {
   }
 
   /** The amount that an existing share could still get; 0 while the spending is not loaded, unless the limit has `fail: open`. */
-  roomOf(share: Share): number {
-    const period = this.#find(share.mark);
+  roomOf({ mark, limit, isOpen }: Pick<Share, "mark" | "limit" | "isOpen">): number {
+    const period = this.#find(mark);
     if (period === null) return 0;
-    const counts = period.isLoaded || share.isOpen || share.limit === Number.POSITIVE_INFINITY;
-    return counts ? share.limit - period.spent - period.held : 0;
+    const counts = period.isLoaded || isOpen || limit === Number.POSITIVE_INFINITY;
+    return counts ? limit - period.spent - period.held : 0;
   }
 
   topUp(share: Share, amount: number): void {
-    const period = this.#find(share.mark);
-    if (period === null) return;
-    period.held += amount;
+    if (this.#find(share.mark) === null) return;
+    this.extend(share.mark, amount);
     share.amount += amount;
   }
 
@@ -108,6 +122,12 @@ export class Budget implements Tally {
     period.isLoaded = true;
     this.#isRereadable = again;
     this.#cleanFrom = Math.min(this.#cleanFrom, cleanFrom);
+  }
+
+  /** Like `spend`, for a cost that no reading of the ledger can include. `bucket`: of a rolling window. */
+  add(periodStart: number, amount: number, bucket?: number): void {
+    const period = this.#find(periodStart);
+    if (period !== null) addCost(period, bucket === undefined ? { amount } : { amount, bucket });
   }
 
   spend(periodStart: number, cost: AttemptCost): void {

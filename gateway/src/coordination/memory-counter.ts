@@ -12,7 +12,8 @@ import type {
   Spending,
 } from "#ports/index.ts";
 import { Budget } from "./budget.ts";
-import { Share, settledAmount, type Tally, unlimitedTally } from "./tally.ts";
+import { Gauge } from "./gauge.ts";
+import { type Share, settledAmount, type Tally, unlimitedTally } from "./tally.ts";
 import { Window } from "./window.ts";
 
 const memoryCountersMax = 1_000_000;
@@ -247,30 +248,6 @@ function giveBack(reservation: Reservation, atMs: number): void {
   for (const share of reservation.states) {
     share.tally.settle(share, 0, atMs);
     share.tally.holds--;
-  }
-}
-
-/** The amount held by running calls. Settling releases the whole hold. */
-class Gauge implements Tally {
-  holds = 0;
-  #used = 0;
-
-  take(claim: Claim): Share | null {
-    if (!(this.#used + claim.amount <= claim.limit)) return null;
-    this.#used += claim.amount;
-    return new Share(this, claim, claim.amount, 0, this.#used, 0);
-  }
-
-  settle(share: Share): void {
-    this.#used -= share.amount;
-  }
-
-  state(claim: Claim): ClaimState {
-    return { used: this.#used, limit: claim.limit, freeInMs: 0 };
-  }
-
-  isIdle(): boolean {
-    return this.#used === 0;
   }
 }
 

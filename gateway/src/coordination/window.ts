@@ -22,22 +22,35 @@ export class Window implements Tally {
 
   constructor(windowMs: number, atMs: number) {
     this.#partMs = windowMs / parts;
-    this.#newest = Math.floor(atMs / this.#partMs);
+    this.#newest = this.partOf(atMs);
     this.#oldest = this.#newest;
   }
 
   take(claim: Claim, atMs: number): Share | null {
-    this.#advance(atMs);
-    if (!(this.#total + claim.amount <= claim.limit)) return null;
-    this.#add(this.#newest, claim.amount);
+    if (!this.add(claim.amount, claim.limit, atMs)) return null;
     return new Share(this, claim, claim.amount, this.#newest, this.#total, this.#freeInMs(1, atMs));
   }
 
-  /** An excess counts as of now; a remainder is subtracted from the part it was reserved in. */
   settle(share: Share, actual: number, atMs: number): void {
+    this.correct(share.mark, actual - share.amount, atMs);
+  }
+
+  /** False, and nothing is added, if the amount does not fit. */
+  add(amount: number, limit: number, atMs: number): boolean {
     this.#advance(atMs);
-    const more = actual - share.amount;
-    this.#add(more > 0 ? this.#newest : share.mark, more);
+    if (!(this.#total + amount <= limit)) return false;
+    this.#add(this.#newest, amount);
+    return true;
+  }
+
+  /** Corrects an amount that was added in a part: an excess counts as of now; a remainder is subtracted from that part. */
+  correct(part: number, more: number, atMs: number): void {
+    this.#advance(atMs);
+    this.#add(more > 0 ? this.#newest : part, more);
+  }
+
+  partOf(atMs: number): number {
+    return Math.floor(atMs / this.#partMs);
   }
 
   state(claim: Claim, atMs: number): ClaimState {
@@ -49,7 +62,7 @@ export class Window implements Tally {
   /** Counts an amount of `ageMs` ago. */
   seed(amount: number, ageMs: number, atMs: number): void {
     this.#advance(atMs);
-    this.#add(Math.floor((atMs - ageMs) / this.#partMs), amount);
+    this.#add(this.partOf(atMs - ageMs), amount);
   }
 
   isIdle(atMs: number): boolean {
@@ -67,7 +80,7 @@ export class Window implements Tally {
   }
 
   #advance(atMs: number): void {
-    const now = Math.floor(atMs / this.#partMs);
+    const now = this.partOf(atMs);
     if (now <= this.#newest) return;
     const gone = Math.min(now - parts - 1, this.#newest);
     for (; this.#oldest <= gone && this.#total > 0; this.#oldest++) {

@@ -98,6 +98,18 @@ export class BudgetRule implements LimitRule {
     return this.#claim;
   }
 
+  /** The id of the period that a moment belongs to. */
+  periodOf(atMs: number): number {
+    if (this.#rolling !== null) return -this.#rolling.windowMs;
+    const isCurrent = atMs >= this.#startMs && (this.#endMs === null || atMs < this.#endMs);
+    return isCurrent ? this.#startMs : periodStart(this.#budget, atMs);
+  }
+
+  /** When the bucket of a moment began; undefined: the window does not roll. */
+  bucketOf(atMs: number): number | undefined {
+    return this.#rolling === null ? undefined : bucketStart(this.#rolling, atMs);
+  }
+
   /** Spending is counted by the entries in the ledger. */
   actual(): number {
     return 0;

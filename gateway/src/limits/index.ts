@@ -10,11 +10,13 @@
  * spending of a budget is read from the ledger at its first use, with retries until that succeeds.
  */
 export { Admission, callCounter, Denial } from "./admit.ts";
-export { type AttemptPlace, type HeldCall, heldClaims } from "./call-rules.ts";
+export { BudgetRule } from "./budget.ts";
+export { type AttemptPlace, CallRuleSets, type HeldCall, heldClaims } from "./call-rules.ts";
 export {
   type Estimate,
   freeRequest,
   isExhausted,
+  type LimitRule,
   type LimitUsage,
   type Money,
   nothingWanted,
@@ -22,5 +24,6 @@ export {
 } from "./limit-rule.ts";
 export type { Permit, RateStates, SpentBudget } from "./permit.ts";
 export { callersScope } from "./policy-counters.ts";
+export { RateRule } from "./rates.ts";
 export { seedRates } from "./seed.ts";
-export type { SpendingSource } from "./spending.ts";
+export { type SpendingSource, spendingQuery } from "./spending.ts";

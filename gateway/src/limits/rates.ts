@@ -25,7 +25,7 @@ export function rateRules(scope: LimitScope): readonly LimitRule[] {
   return rules;
 }
 
-class RateRule implements LimitRule {
+export class RateRule implements LimitRule {
   readonly name: RateName;
   readonly scope: LimitScope;
   readonly isShadow: boolean;
@@ -59,14 +59,22 @@ class RateRule implements LimitRule {
     this.#tokens = this.#single;
   }
 
+  get limit(): number {
+    return this.#single.limit;
+  }
+
   /**
    * An estimate above the limit is cut to the limit: a large call is admitted if the window is empty. An estimate of nothing still
    * claims one token, so that a full window admits nothing.
    */
+  amountOf(tokens: number): number {
+    return this.name === "tpm" ? Math.max(1, Math.min(Math.ceil(tokens), this.limit)) : 1;
+  }
+
   claim(tokens: number): Claim {
     if (this.name !== "tpm") return this.#single;
     const { kind, key, limit, windowMs, periodStart, fail } = this.#single;
-    const amount = Math.max(1, Math.min(Math.ceil(tokens), limit));
+    const amount = this.amountOf(tokens);
     if (this.#tokens.amount !== amount)
       this.#tokens = { kind, key, limit, amount, least: amount, windowMs, periodStart, fail };
     return this.#tokens;

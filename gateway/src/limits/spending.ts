@@ -308,7 +308,7 @@ export class Spending {
     await source.settled(stop.signal).finally(late);
     if (stop.signal.aborted) throw new Error("The ledger is behind.");
     const { spent, recent } = await source.reports.spending(
-      batch.map(({ budget, start }) => askOf(budget, start, beganMs)),
+      batch.map(({ budget, start }) => spendingQuery(budget, start, beganMs)),
       since,
     );
     if (recent.length > bounds.budgetReadEntriesMax) throw new Error("Too many calls are ending now to match them.");
@@ -399,7 +399,7 @@ class Reading {
   }
 }
 
-function askOf({ scope, window }: CountedBudget, start: number, nowMs: number): SpendingQuery {
+export function spendingQuery({ scope, window }: CountedBudget, start: number, nowMs: number): SpendingQuery {
   const { kind, id, counter } = scope;
   const of = { kind, id, ...(counter === undefined ? {} : { counter }) };
   const rolling = rollingOf(window);

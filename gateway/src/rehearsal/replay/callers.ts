@@ -14,6 +14,7 @@ import { deniedBy } from "#identity/index.ts";
 import { type Connection, callerKeys, keyOf, type PastEntry } from "#storage/in-thread.ts";
 import type { RehearsedChanges } from "../change/rehearsed-changes.ts";
 import { changedKey, changedLimits, changedOwner } from "../change/scope-change.ts";
+import type { CallerLimits } from "./bound-limits.ts";
 import type { Figures } from "./figures.ts";
 import { Refusal, ruleName } from "./refusal.ts";
 
@@ -24,6 +25,8 @@ export interface Caller {
   readonly isDeleted: boolean;
   /** The grant that denies a model and did not deny it before the change; null: none. */
   readonly deniedBy: (model: string) => Refusal | null;
+  /** null: not found yet. */
+  limits: CallerLimits | null;
   /** Sums of the key and the person; null: not found yet. */
   sums: CallerSums | null;
 }
@@ -113,7 +116,7 @@ export class Callers {
     const grants = { workspace, group, key: after };
     const grantsBefore = { workspace: before.workspace, group: before.group, key };
     const denials = this.#denials(grants, grantsBefore);
-    this.#byKey.set(key.id, { principal, isDeleted: false, deniedBy: denials, sums: null });
+    this.#byKey.set(key.id, { principal, isDeleted: false, deniedBy: denials, limits: null, sums: null });
   }
 
   /** Keys without separate grants share the grants of their group, and the models found with them. */
@@ -156,7 +159,7 @@ export class Callers {
     const policies = policiesOf(this.#options.policies, policyCaller(caller));
     const scopes = scopesOf(workspace, group, key);
     const principal = { ...caller, scopes, ...(policies === undefined ? {} : { policies }) };
-    return { principal, isDeleted: true, deniedBy: deniesNothing, sums: null };
+    return { principal, isDeleted: true, deniedBy: deniesNothing, limits: null, sums: null };
   }
 
   readonly workspaces = (id: string): Workspace => {

@@ -6,6 +6,9 @@ import type { Figures } from "./figures.ts";
 import type { Refusal } from "./refusal.ts";
 import type { Move, Route } from "./route.ts";
 
+/** Its place in the limits. */
+type PastPermit = Pick<Permit, "held" | "topUp"> & { settle(tokens: number): unknown };
+
 /** A call of the past: one attempt or several. */
 export class PastCall {
   readonly first: PastEntry;
@@ -15,7 +18,7 @@ export class PastCall {
   /** Further attempts that were read before the call was admitted; null: none. */
   later: PastEntry[] | null = null;
   /** undefined: it has not begun; null: it was refused. */
-  permit: Permit | null | undefined;
+  permit: PastPermit | null | undefined;
   refusal: Refusal | null = null;
   /** Where it would have gone instead; null: as recorded. */
   route: Route | null = null;
@@ -31,6 +34,9 @@ export class PastCall {
   tokens = 0;
   /** The sums that it counts for; null: not found yet. */
   figures: readonly Figures[] | null = null;
+
+  /** Another call whose request has the same hash; see `OpenCalls`. */
+  nextOpen: PastCall | null = null;
 
   constructor(first: PastEntry, caller: Caller, isCounted: boolean) {
     this.first = first;

@@ -5,6 +5,7 @@ import { Admission } from "#limits/index.ts";
 import { type Database, hourMs, pastEntryReader, prunedBefore } from "#storage/in-thread.ts";
 import type { RehearsedChanges } from "../change/rehearsed-changes.ts";
 import { countsWithin } from "../change/resolve-budgets.ts";
+import { BoundLimits } from "./bound-limits.ts";
 import { Callers } from "./callers.ts";
 import { GuardrailReplay } from "./guardrail-replay.ts";
 import { Holds } from "./holds.ts";
@@ -58,7 +59,7 @@ export class RehearsalRun {
   readonly #replay: Replay;
   readonly #guardrails: GuardrailReplay;
   readonly #pageEntries: number;
-  readonly #admission: Admission;
+  readonly #admission: Admission | null;
   readonly #pastEntries = pastEntryReader();
   #after: { readonly at: number; readonly id: string } | null = null;
   #entries = 0;
@@ -83,18 +84,23 @@ export class RehearsalRun {
     });
     for (const refusal of this.#guardrails.refusals) this.#callers.changedRules.add(ruleName(refusal));
     this.#pageEntries = order.changes.guardrails.length === 0 ? pageEntries : guardedPageEntries;
-    this.#admission = new Admission({
-      counter: createMemoryCounter({ clock, keepsBudgets: true, idleMax: idleCountersMax }),
-      clock,
-      policies: () => policies,
-      spending: spentBefore(database, this.#startMs),
-    });
+    const spending = spentBefore(database, this.#startMs);
+    const counter = createMemoryCounter({ clock, keepsBudgets: true, idleMax: idleCountersMax });
+    this.#admission = BoundLimits.canCount(policies)
+      ? null
+      : new Admission({ counter, clock, policies: () => policies, spending });
     this.#rerouting = new Rerouting(order.changes.models, order.changes.routes, clock);
     const holds = new Holds(order.config.models, order.changes.models, this.#repricing);
     const { models } = order.changes;
     const { blocked } = this.#guardrails;
     const parts = { callers: this.#callers, repricing: this.#repricing, rerouting: this.#rerouting, holds, blocked };
-    const replayed = { admission: this.#admission, clock, tally: this.#tally, countFrom: order.from };
+    const replayed = {
+      admission: this.#admission,
+      reports: spending.reports,
+      clock,
+      tally: this.#tally,
+      countFrom: order.from,
+    };
     this.#replay = new Replay({ ...parts, ...replayed, models });
   }
 
@@ -128,7 +134,7 @@ export class RehearsalRun {
     const { reading } = this.#database;
     if (this.#order.from < (await prunedBefore(reading))) this.#tally.unknown("entries_deleted", 0);
     if (this.#rerouting.unhealthyCalls > 0) this.#tally.unknown("health_unknown", this.#rerouting.unhealthyCalls);
-    this.#admission.close();
+    this.#admission?.close();
     return await namedResult(reading, { ...this.#tally.result(), ...this.#guardrails.result() });
   }
 }

@@ -2,21 +2,21 @@ import {
   asFailure,
   bounds,
   costAtMost,
-  type EndpointId,
   holdPrices,
   type Model,
   noWrites,
-  onlyCounts,
   type PolicyCall,
   policyCall,
   type ReachedLimit,
 } from "#core/index.ts";
-import { type Admission, Denial, type Estimate, type Money, type Permit } from "#limits/index.ts";
-import type { RecentCost } from "#ports/index.ts";
+import { type Admission, Denial, type Estimate, type LimitRule, type Money, type Permit } from "#limits/index.ts";
+import type { RecentCost, ReportStore } from "#ports/index.ts";
 import type { PastEntry } from "#storage/in-thread.ts";
 import { AttemptEnds } from "./attempt-ends.ts";
+import { BoundLimits, BoundPermit } from "./bound-limits.ts";
 import type { Callers } from "./callers.ts";
 import type { Holds } from "./holds.ts";
+import { OpenCalls } from "./open-calls.ts";
 import { PastCall } from "./past-call.ts";
 import { type Refusal, refusalOf } from "./refusal.ts";
 import type { ReplayClock } from "./replay-clock.ts";
@@ -25,7 +25,9 @@ import { isSame, type Rerouting } from "./rerouting.ts";
 import type { RehearsalTally } from "./tally.ts";
 
 interface ReplayOptions {
-  readonly admission: Admission;
+  /** Only of callers with other limits for some calls. */
+  readonly admission: Admission | null;
+  readonly reports: Pick<ReportStore, "spending">;
   readonly clock: ReplayClock;
   readonly callers: Callers;
   readonly models: ReadonlyMap<string, Model>;
@@ -51,17 +53,24 @@ interface ReplayOptions {
  */
 export class Replay {
   readonly #options: ReplayOptions;
+  readonly #bound: BoundLimits;
   /** Calls that have not begun, earliest first, and the index of the next one. */
   #waiting: PastCall[] = [];
   #next = 0;
   readonly #ends = new AttemptEnds();
-  /** Calls that are not over, by their request. */
-  readonly #open = new Map<string, PastCall>();
+  readonly #open = new OpenCalls();
   /** The same object for the same limit. */
   readonly #refusals = new WeakMap<ReachedLimit, Refusal>();
 
   constructor(options: ReplayOptions) {
     this.#options = options;
+    const { clock, reports } = options;
+    const money = {
+      mostOf: (call: PastCall) => this.#holdOf(call),
+      leastOf: (call: PastCall, most: number) => this.#leastOf(call, most),
+      modelOf: (call: PastCall) => this.callOf(call).model,
+    };
+    this.#bound = new BoundLimits({ clock, reports, money });
   }
 
   /** The next entries, oldest first. Their keys must have been read. */
@@ -83,10 +92,10 @@ export class Replay {
       return;
     }
     const isBegin = entry.retryIndex === 0 && entry.calls > 0;
-    const call = isBegin ? undefined : this.#open.get(entry.requestId);
+    const call = isBegin ? undefined : this.#open.find(entry.requestId);
     if (call === undefined) {
       const begun = new PastCall(entry, callers.of(entry), entry.at >= countFrom);
-      if (entry.calls > 0) this.#open.set(entry.requestId, begun);
+      if (entry.calls > 0) this.#open.add(begun);
       this.#waiting.push(begun);
     } else if (call.permit === undefined) {
       call.later ??= [];
@@ -137,26 +146,46 @@ export class Replay {
 
   /** Money without a call, such as an adjustment. No limit refuses it. */
   #charge(call: PastCall): void {
-    const { admission, tally, repricing } = this.#options;
+    const { tally, repricing } = this.#options;
     const { cost } = repricing.of(call.first);
-    if (cost !== 0) admission.settled(new PastCharge(call, call.first, cost));
+    this.#spend(call, call.first, cost);
     tally.cost(call, call.first, cost);
   }
 
-  #ask(call: PastCall): Waiting {
-    const { principal } = call.caller;
-    const decision = this.#options.admission.tryAdmit(principal, new PastEstimate(this, call), call.first.requestId);
-    return decision instanceof Promise
-      ? decision.then((decided) => this.#decided(call, decided))
-      : this.#decided(call, decision);
+  /** Counts money for budgets. */
+  #spend(call: PastCall, entry: PastEntry, cost: number): void {
+    const { admission } = this.#options;
+    if (cost === 0) return;
+    if (admission === null) this.#bound.spend(call.caller, entry.at, cost);
+    else admission.settled(new PastCharge(call, entry, cost));
   }
 
-  #decided(call: PastCall, decision: Permit | Denial): Waiting {
-    return decision instanceof Denial ? this.#refusedBy(call, decision.rule.reached) : this.#enter(call, decision);
+  #ask(call: PastCall): Waiting {
+    const { admission } = this.#options;
+    if (admission === null) {
+      const answer = this.#bound.admit(call);
+      return answer instanceof Promise
+        ? answer.then((answered) => this.#answered(call, answered))
+        : this.#answered(call, answer);
+    }
+    const { principal } = call.caller;
+    const decision = admission.tryAdmit(principal, new PastEstimate(this, call), call.first.requestId);
+    return decision instanceof Promise
+      ? decision.then((decided) => this.#decided(call, decided, admission))
+      : this.#decided(call, decision, admission);
+  }
+
+  #answered(call: PastCall, answer: BoundPermit | LimitRule): Waiting {
+    return answer instanceof BoundPermit ? this.#admit(call, answer) : this.#refusedBy(call, answer.reached);
+  }
+
+  #decided(call: PastCall, decision: Permit | Denial, admission: Admission): Waiting {
+    if (decision instanceof Denial) return this.#refusedBy(call, decision.rule.reached);
+    return this.#enter(call, decision, admission);
   }
 
   /** Holds money on the budget policies of the first attempt's model and provider. */
-  #enter(call: PastCall, permit: Permit): Waiting {
+  #enter(call: PastCall, permit: Permit, admission: Admission): Waiting {
     const { principal } = call.caller;
     if (principal.policies === undefined) return this.#admit(call, permit);
     const refused = (thrown: unknown): Waiting => {
@@ -165,7 +194,7 @@ export class Replay {
       const next = this.#options.rerouting.beside(call, reached);
       if (next !== null) {
         call.route = next;
-        return this.#enter(call, permit);
+        return this.#enter(call, permit, admission);
       }
       permit.release();
       return this.#refusedBy(call, reached);
@@ -173,7 +202,7 @@ export class Replay {
     try {
       const place = { ...placeOf(call, call.first), tags: call.first.tags };
       const estimate = new PastEstimate(this, call, place.model);
-      const waits = this.#options.admission.enter(permit, principal, place, estimate);
+      const waits = admission.enter(permit, principal, place, estimate);
       if (waits === undefined) return this.#admit(call, permit);
       return waits.then(() => this.#admit(call, permit), refused);
     } catch (thrown) {
@@ -200,7 +229,7 @@ export class Replay {
     return this.#ask(call);
   }
 
-  #admit(call: PastCall, permit: Permit): null {
+  #admit(call: PastCall, permit: NonNullable<PastCall["permit"]>): null {
     if (call.route !== null) this.#options.tally.moved(call, call.route);
     call.permit = permit;
     this.#addAttempts(call);
@@ -227,7 +256,7 @@ export class Replay {
   }
 
   #end(call: PastCall, entry: PastEntry): void {
-    const { admission, tally, rerouting } = this.#options;
+    const { tally, rerouting } = this.#options;
     const { permit } = call;
     call.running--;
     const lack = permit === null || call.route !== null ? null : rerouting.lacks(call, entry);
@@ -239,15 +268,15 @@ export class Replay {
     if (permit === null || permit === undefined) tally.cost(call, entry, 0);
     else {
       const cost = lack === null ? this.#costOf(call, permit, entry) : 0;
-      if (cost !== 0) admission.settled(new PastCharge(call, entry, cost));
+      this.#spend(call, entry, cost);
       tally.cost(call, entry, cost);
       if (call.running === 0) permit.settle(call.tokens);
     }
-    if (call.running === 0) this.#open.delete(call.first.requestId);
+    if (call.running === 0) this.#open.remove(call);
   }
 
   /** A stream ends early when its money is used up. That is judged at its end. */
-  #costOf(call: PastCall, permit: Permit, entry: PastEntry): number {
+  #costOf(call: PastCall, permit: NonNullable<PastCall["permit"]>, entry: PastEntry): number {
     const { tally, repricing } = this.#options;
     const { cost, by } = call.route === null ? repricing.of(entry) : repricing.routed(call.route, entry);
     if (by === "vendor" && call.isCounted) tally.unknown("vendor_costs");
@@ -273,12 +302,17 @@ export class Replay {
   moneyOf(call: PastCall, model: string | null): Money {
     const { first } = call;
     const most = model === null ? this.#holdOf(call) : this.#options.holds.ofAttempt(first, model);
-    if (!first.isStream) return { most, least: most };
+    return { most, least: this.#leastOf(call, most) };
+  }
+
+  /** What it needs to begin: a stream can be ended early. */
+  #leastOf({ first }: PastCall, most: number): number {
+    if (!first.isStream) return most;
     const price = this.#options.models.get(first.model)?.price ?? null;
-    if (price === null) return { most, least: most };
+    if (price === null) return most;
     const prices = holdPrices(price, first.inputEstimate, noWrites);
     const input = { text: first.inputEstimate, image: 0, audio: 0 };
-    return { most, least: Math.min(most, costAtMost(prices, { input, output: bounds.budgetOutputTokensMin })) };
+    return Math.min(most, costAtMost(prices, { input, output: bounds.budgetOutputTokensMin }));
   }
 
   #holdOf({ first, isCounted, substitute }: PastCall): number {
@@ -305,7 +339,7 @@ class PastEstimate implements Estimate {
     this.#call = call;
     this.#model = model;
     this.tokens = call.first.tokens;
-    this.isFree = onlyCounts(call.first.endpoint as EndpointId);
+    this.isFree = call.first.isFree;
   }
 
   get call(): PolicyCall {

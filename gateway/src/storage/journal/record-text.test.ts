@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { seededChance } from "../../../test/simulation/seeded-chance.ts";
 import { readLedgerRecord } from "./journal-record.ts";
-import { inIntent, inSettlement, RecordHeads, RecordText } from "./record-text.ts";
+import { inIntent, inSettlement, RecordHeads, RecordReader, RecordText } from "./record-text.ts";
 
 const chance = seededChance(7);
 const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(chance.unit() * items.length)] as Item;
@@ -25,10 +25,10 @@ function intent(): unknown[] {
   ];
 }
 
-function settlement(): unknown[] {
+function settlement(attemptId: unknown): unknown[] {
   const usage = pick([[], [0, 0, 7], [2_946, 2_000, 0, 0, 120]]);
   const first = [
-    id(),
+    attemptId,
     count(),
     pick(["succeeded", "rejected"]),
     200,
@@ -56,10 +56,10 @@ test.each([
 ] as const)("members of a record that %s stores are the same as in the parsed record", (_, write) => {
   const heads = new RecordHeads();
   for (let number = 0; number < 3_000; number++) {
-    const json = write([intent(), settlement(), ...pick([[], [3], [0]])]);
+    const begun = intent();
+    const json = write([begun, settlement(begun[0]), ...pick([[], [3], [0]])]);
     const record = new RecordText(json, heads);
     const parsed = readLedgerRecord(json);
-    expect(record.calls).toBe(parsed.calls);
     for (const [members, row] of [
       [inIntent, parsed.intent],
       [inSettlement, parsed.settlement],
@@ -69,19 +69,48 @@ test.each([
         expectMember(record, member, row[place]);
       }
     }
-    const usage = parsed.settlement[5] as readonly number[];
-    const factors = [1, 0, 1, 1];
-    const sum = usage.reduce((total, amount, index) => total + amount * (factors[index] ?? 0), 0);
-    expect(record.sum(inSettlement.usage, factors)).toBe(sum);
+    expectRead(json, heads, parsed);
   }
 });
+
+/** The members that a reader meets, in their order. */
+function expectRead(
+  json: string,
+  heads: RecordHeads,
+  { intent, settlement, calls }: ReturnType<typeof readLedgerRecord>,
+) {
+  const reader = new RecordReader(json);
+  const attemptId = reader.id();
+  expect([attemptId, reader.id(), reader.number()]).toEqual(intent.slice(0, 3) as [string, string, number]);
+  const head = reader.head(heads);
+  for (let place = 3; place < 14; place++) expect(head.text(place)).toBe(intent[place] as string);
+  expect([reader.isTrue(), reader.number()]).toEqual(intent.slice(14, 16) as [boolean, number]);
+  expect(reader.isText()).toBe(typeof intent[16] === "string");
+  reader.skip();
+  expect(reader.number()).toBe(intent[17] as number);
+  reader.toSettlement(attemptId);
+  expect([reader.number(), reader.begins("rejected")]).toEqual([settlement[1] as number, settlement[2] === "rejected"]);
+  reader.skip();
+  reader.skip();
+  const usage = settlement[5] as readonly number[];
+  const factors = [1, 0, 1, 1];
+  const sum = usage.reduce((total, amount, index) => total + amount * (factors[index] ?? 0), 0);
+  expect(reader.sum(factors)).toBe(sum);
+  reader.skip();
+  reader.skip();
+  for (let place = 8; place < 24; place++) {
+    expect([place, reader.isText()]).toEqual([place, typeof settlement[place] === "string"]);
+    reader.skip();
+  }
+  expect(reader.calls()).toBe(calls);
+}
 
 function expectMember(record: RecordText, member: number, value: unknown): void {
   if (typeof value === "string") {
     expect(record.text(member)).toBe(value);
     expect(record.textOrNull(member)).toBe(value);
   } else if (typeof value === "number") expect(record.number(member)).toBe(value);
-  else if (typeof value === "boolean") expect(record.isTrue(member)).toBe(value);
+  else if (typeof value === "boolean") expect(record.value(member)).toBe(value);
   else if (value === null || value === undefined) {
     expect(record.isNull(member)).toBe(true);
     expect(record.textOrNull(member)).toBeNull();
@@ -89,9 +118,15 @@ function expectMember(record: RecordText, member: number, value: unknown): void 
 }
 
 test("rejects a record that is cut off", () => {
-  const long = [...settlement(), [{ id: "resp_1" }]];
-  const json = JSON.stringify([intent(), long]);
+  const begun = intent();
+  const long = [...settlement(begun[0]), [{ id: "resp_1" }]];
+  const json = JSON.stringify([begun, long]);
   for (const end of [json.length - 2, json.length - 6, json.indexOf("[", 2) + 10]) {
     expect(() => new RecordText(json.slice(0, end), new RecordHeads())).toThrow();
+    expect(() => {
+      const reader = new RecordReader(json.slice(0, end));
+      reader.toSettlement(String(begun[0]));
+      reader.calls();
+    }).toThrow();
   }
 });

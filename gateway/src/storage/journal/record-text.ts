@@ -1,7 +1,7 @@
 import { intentPlaces, settlementPlaces } from "./journal-record.ts";
 
 const settlementFrom = 1 + Math.max(...Object.values(intentPlaces));
-const callsAt = settlementFrom + 1 + Math.max(...Object.values(settlementPlaces));
+const membersMax = settlementFrom + 1 + Math.max(...Object.values(settlementPlaces));
 
 /** The number of a member in `RecordText`. */
 export const inIntent = intentPlaces;
@@ -9,52 +9,82 @@ export const inSettlement = Object.fromEntries(
   Object.entries(settlementPlaces).map(([member, place]) => [member, settlementFrom + place]),
 ) as typeof settlementPlaces;
 
-/** Strings of an intent that follow one another, from its workspace to the dialects: records of the same key often share them. */
-interface Head {
-  /** With the comma after the last. */
-  readonly json: string;
-  readonly texts: readonly string[];
-}
-
 const headFrom = intentPlaces.workspaceId;
 const headTo = intentPlaces.upstreamDialect + 1;
-const headsMax = 2 ** 14;
+const headsMax = 2 ** 15;
+const headTextsMax = 2 ** 17;
 
 function isInHead(member: number): boolean {
   return member >= headFrom && member < headTo;
 }
 
-/** Heads that were read before, by a hash. A new one takes the place of another. */
-export class RecordHeads {
-  readonly #heads = new Map<number, Head>();
+/** Strings of an intent that follow one another, from its workspace to the dialects: records of the same key often share them. */
+export class RecordHead {
+  /** With the comma after the last. */
+  readonly json: string;
+  readonly #starts: readonly number[];
+  readonly #same: (text: string) => string;
+  readonly #texts: (string | undefined)[] = [];
 
-  at(record: string, start: number): Head {
-    const hash = headHash(record, start);
-    const found = this.#heads.get(hash);
-    if (found !== undefined && record.startsWith(found.json, start)) return found;
-    let end = start;
-    for (let place = headFrom; place < headTo; place++) end = afterComma(record, stringEnd(record, end));
-    // A slice would keep the whole record in memory.
-    const json = Buffer.from(record.slice(start, end)).toString();
-    const texts: string[] = [];
-    let at = 0;
-    for (let place = headFrom; place < headTo; place++) {
-      const textEnd = stringEnd(json, at);
-      texts.push(unescaped(json, at, textEnd));
-      at = afterComma(json, textEnd);
+  constructor(json: string, starts: readonly number[], same: (text: string) => string) {
+    this.json = json;
+    this.#starts = starts;
+    this.#same = same;
+  }
+
+  /** Of a member that `isInHead`. */
+  text(member: number): string {
+    const place = member - headFrom;
+    let text = this.#texts[place];
+    if (text === undefined) {
+      const start = this.#starts[place] ?? 0;
+      text = this.#same(unescaped(this.json, start, stringEnd(this.json, start)));
+      this.#texts[place] = text;
     }
-    const head = { json, texts };
-    this.#heads.set(hash, head);
-    return head;
+    return text;
   }
 }
 
-/** Of the end of the key's id, the third string, and of what follows. */
+/** Heads that were read before, by a hash. A new one takes the place of another. */
+export class RecordHeads {
+  readonly #heads: (RecordHead | undefined)[] = new Array(headsMax).fill(undefined);
+  readonly #texts = new Map<string, string>();
+
+  at(record: string, start: number): RecordHead {
+    const hash = headHash(record, start);
+    const found = this.#heads[hash];
+    if (found !== undefined && record.startsWith(found.json, start)) return found;
+    const starts: number[] = [];
+    let end = start;
+    for (let place = headFrom; place < headTo; place++) {
+      starts.push(end - start);
+      end = afterComma(record, stringEnd(record, end));
+    }
+    const head = new RecordHead(copied(record.slice(start, end)), starts, this.#same);
+    this.#heads[hash] = head;
+    return head;
+  }
+
+  /** The same string for equal ones, which maps find faster and which takes less memory. */
+  readonly #same = (text: string): string => {
+    const found = this.#texts.get(text);
+    if (found !== undefined) return found;
+    if (this.#texts.size >= headTextsMax) this.#texts.clear();
+    const own = copied(text);
+    this.#texts.set(own, own);
+    return own;
+  };
+}
+
+/** A slice would keep the whole record in memory. */
+function copied(text: string): string {
+  return ` ${text}`.slice(1);
+}
+
+/** Of the end of the key's id, at its usual place, and of what follows. */
 function headHash(json: string, start: number): number {
-  const groupAt = afterComma(json, stringEnd(json, start));
-  const keyEnd = stringEnd(json, afterComma(json, stringEnd(json, groupAt)));
   let hash = 0;
-  for (let at = keyEnd - 6; at < keyEnd + 16; at++) hash = (Math.imul(hash, 31) + json.charCodeAt(at)) | 0;
+  for (let at = start + 88; at < start + 112; at++) hash = (Math.imul(hash, 31) + json.charCodeAt(at)) | 0;
   return (hash ^ (hash >>> 14)) & (headsMax - 1);
 }
 
@@ -64,17 +94,16 @@ function headHash(json: string, start: number): number {
  */
 export class RecordText {
   readonly #json: string;
-  readonly #head: Head;
+  readonly #head: RecordHead;
   /** Where members begin, by `inIntent` and `inSettlement`, except members of the head; 0: absent. */
-  readonly #starts = new Int32Array(callsAt + 1);
+  readonly #starts = new Int32Array(membersMax);
 
   constructor(json: string, heads: RecordHeads) {
     this.#json = json;
     const headStart = this.#scan(json.indexOf("[", 1) + 1, 0, headFrom);
     this.#head = heads.at(json, headStart);
     const intentEnd = this.#scan(headStart + this.#head.json.length, headTo, settlementFrom);
-    const end = this.#scan(json.indexOf("[", intentEnd) + 1, settlementFrom, callsAt);
-    if (json.charCodeAt(end) === comma) this.#starts[callsAt] = afterComma(json, end);
+    this.#scan(json.indexOf("[", intentEnd) + 1, settlementFrom, membersMax);
   }
 
   /** Whether the member is absent or null. */
@@ -86,15 +115,9 @@ export class RecordText {
 
   /** Of a string. */
   text(member: number): string {
-    if (isInHead(member)) return this.#head.texts[member - headFrom] ?? "";
+    if (isInHead(member)) return this.#head.text(member);
     const start = this.#starts[member] ?? 0;
     return unescaped(this.#json, start, stringEnd(this.#json, start));
-  }
-
-  /** Of a string of ours, which has no escapes. */
-  id(member: number): string {
-    const start = this.#starts[member] ?? 0;
-    return this.#json.slice(start + 1, stringEnd(this.#json, start) - 1);
   }
 
   textOrNull(member: number): string | null {
@@ -105,40 +128,16 @@ export class RecordText {
     return numberAt(this.#json, this.#starts[member] ?? 0);
   }
 
-  isTrue(member: number): boolean {
-    return this.#json.charCodeAt(this.#starts[member] ?? 0) === letterT;
-  }
-
   /** Whether the member is this string, which needs no escapes. */
   is(member: number, text: string): boolean {
     const start = this.#starts[member] ?? 0;
     return this.#json.startsWith(text, start + 1) && this.#json.charCodeAt(start + 1 + text.length) === quote;
   }
 
-  /** The sum of an array of numbers, each times its factor. */
-  sum(member: number, factors: readonly number[]): number {
-    const json = this.#json;
-    let at = (this.#starts[member] ?? 0) + 1;
-    if (json.charCodeAt(at) === closingBracket) return 0;
-    let sum = 0;
-    for (let index = 0; ; index++) {
-      const factor = factors[index] ?? 0;
-      if (factor !== 0) sum += factor * numberAt(json, at);
-      at = scalarEnd(json, at);
-      if (json.charCodeAt(at) === closingBracket) return sum;
-      at = afterComma(json, at);
-    }
-  }
-
   /** Of any member; undefined: absent. */
   value(member: number): unknown {
     const start = this.#starts[member] ?? 0;
     return start === 0 ? undefined : JSON.parse(this.#json.slice(start, valueEnd(this.#json, start)));
-  }
-
-  /** The number of calls. */
-  get calls(): number {
-    return this.#starts[callsAt] === 0 ? 1 : this.number(callsAt);
   }
 
   /**
@@ -155,10 +154,121 @@ export class RecordText {
       at = valueEnd(json, at);
       const code = json.charCodeAt(at);
       if (code === closingBracket) return at + 1;
-      if (code !== comma) throw new Error("A ledger record is damaged.");
+      if (code !== comma) throw damaged();
       at = afterComma(json, at);
     }
   }
+}
+
+/** Reads a record from its beginning, member by member: for members that every record needs. Each method moves to the next member. */
+export class RecordReader {
+  readonly #json: string;
+  #at: number;
+
+  constructor(json: string) {
+    if (json.charCodeAt(json.length - 1) !== closingBracket) throw damaged();
+    this.#json = json;
+    this.#at = json.indexOf("[", 1) + 1;
+  }
+
+  /** A string of ours, which has no escapes. */
+  id(): string {
+    const end = this.#json.indexOf('"', this.#at + 1);
+    const id = this.#json.slice(this.#at + 1, end);
+    this.#at = afterComma(this.#json, end + 1);
+    return id;
+  }
+
+  number(): number {
+    const json = this.#json;
+    const start = this.#at;
+    const isNegative = json.charCodeAt(start) === minus;
+    let at = isNegative ? start + 1 : start;
+    let number = 0;
+    for (;;) {
+      const code = json.charCodeAt(at++);
+      if (code >= digit0 && code <= digit9) number = number * 10 + code - digit0;
+      else if (code === comma) break;
+      else {
+        // Rare: a fraction, an exponent, or the last member.
+        this.skip();
+        return numberAt(json, start);
+      }
+    }
+    this.#at = json.charCodeAt(at) === space ? at + 1 : at;
+    return isNegative ? -number : number;
+  }
+
+  isTrue(): boolean {
+    const isTrue = this.#json.charCodeAt(this.#at) === letterT;
+    this.skip();
+    return isTrue;
+  }
+
+  /** Whether the string begins with this text, which needs no escapes. */
+  begins(text: string): boolean {
+    const begins = this.#json.startsWith(text, this.#at + 1);
+    this.skip();
+    return begins;
+  }
+
+  /** Whether there is a string, not null or the end of the array. */
+  isText(): boolean {
+    return this.#json.charCodeAt(this.#at) === quote;
+  }
+
+  /** The sum of an array of numbers, each times its factor. */
+  sum(factors: readonly number[]): number {
+    const json = this.#json;
+    let at = this.#at + 1;
+    let sum = 0;
+    for (let index = 0; json.charCodeAt(at) !== closingBracket && at < json.length; index++) {
+      const factor = factors[index] ?? 0;
+      if (factor !== 0) sum += factor * numberAt(json, at);
+      at = scalarEnd(json, at);
+      if (json.charCodeAt(at) === comma) at = afterComma(json, at);
+    }
+    this.#at = afterComma(json, at + 1);
+    return sum;
+  }
+
+  head(heads: RecordHeads): RecordHead {
+    const head = heads.at(this.#json, this.#at);
+    this.#at += head.json.length;
+    return head;
+  }
+
+  /** Stays at the end of the array. */
+  skip(): void {
+    const json = this.#json;
+    if (json.charCodeAt(this.#at) === closingBracket) return;
+    const end = valueEnd(json, this.#at);
+    this.#at = json.charCodeAt(end) === comma ? afterComma(json, end) : end;
+  }
+
+  /** To the settlement, which begins with the attempt's id again. No string contains an unescaped quote before that id. */
+  toSettlement(attemptId: string): void {
+    const json = this.#json;
+    for (let at = json.indexOf('["', this.#at); at >= 0; at = json.indexOf('["', at + 1)) {
+      if (!json.startsWith(attemptId, at + 2) || json.charCodeAt(at + 2 + attemptId.length) !== quote) continue;
+      this.#at = afterComma(json, at + 3 + attemptId.length);
+      return;
+    }
+    throw damaged();
+  }
+
+  /** The number of calls, which is the last element of the record. */
+  calls(): number {
+    const json = this.#json;
+    const code = json.charCodeAt(json.length - 2);
+    if (code === closingBracket) return 1;
+    if (code < digit0 || code > digit9) throw damaged();
+    return numberAt(json, json.lastIndexOf(",") + 1);
+  }
+}
+
+function damaged(): Error {
+  return new Error("A ledger record is damaged.");
 }
 
 const [quote, comma, space, minus, backslash] = [0x22, 0x2c, 0x20, 0x2d, 0x5c];
@@ -183,16 +293,14 @@ function valueEnd(json: string, start: number): number {
   return code === openingBracket || code === openingBrace ? nestedEnd(json, start) : scalarEnd(json, start);
 }
 
+/** A loop, because `indexOf` takes as long as twenty steps of it, and most strings are short or have many quotes. */
 function stringEnd(json: string, start: number): number {
-  let end = json.indexOf('"', start + 1);
-  while (end >= 0 && isEscaped(json, end)) end = json.indexOf('"', end + 1);
-  return end < 0 ? json.length : end + 1;
-}
-
-function isEscaped(json: string, at: number): boolean {
-  let before = at - 1;
-  while (json.charCodeAt(before) === backslash) before--;
-  return (at - before) % 2 === 0;
+  for (let at = start + 1; at < json.length; at++) {
+    const code = json.charCodeAt(at);
+    if (code === quote) return at + 1;
+    if (code === backslash) at++;
+  }
+  return json.length;
 }
 
 function nestedEnd(json: string, start: number): number {
@@ -218,7 +326,7 @@ function scalarEnd(json: string, start: number): number {
 }
 
 function numberAt(json: string, start: number): number {
-  let at = start;
+  let at = json.charCodeAt(start) === space ? start + 1 : start;
   const isNegative = json.charCodeAt(at) === minus;
   if (isNegative) at++;
   let number = 0;

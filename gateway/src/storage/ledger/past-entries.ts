@@ -1,14 +1,25 @@
-import { noUsage, type Outcome, tokensOf, usageClasses } from "#core/index.ts";
+import { type EndpointId, noUsage, type Outcome, onlyCounts, tokensOf, usageClasses } from "#core/index.ts";
 import type { Connection } from "../database/database.ts";
 import { isAfter, type PagePosition } from "../database/pages.ts";
-import { inIntent, inSettlement, RecordHeads, RecordText } from "../journal/record-text.ts";
+import {
+  inIntent,
+  inSettlement,
+  type RecordHead,
+  RecordHeads,
+  RecordReader,
+  RecordText,
+} from "../journal/record-text.ts";
 
 /**
  * The facts of an entry that decide what limits, grants, prices and routes would have done. Times are Unix milliseconds. Members that
  * few changes need are read from the record at each use.
  */
 export class PastEntry {
-  readonly #record: RecordText;
+  readonly #json: string;
+  readonly #heads: RecordHeads;
+  readonly #head: RecordHead;
+  /** null: no member was needed that is read from it. */
+  #text: RecordText | null = null;
   readonly at: number;
   readonly endedAt: number;
   readonly attemptId: string;
@@ -17,33 +28,59 @@ export class PastEntry {
   readonly requestedModel: string;
   readonly isStream: boolean;
   readonly retryIndex: number;
+  readonly isPriced: boolean;
+  readonly inputEstimate: number;
+  readonly reservedNanoUsd: number;
+  readonly wasRefused: boolean;
   readonly tokens: number;
   readonly costNanoUsd: number;
   /** Number of refused calls that the entry covers; 0: the entry is not a call, such as an adjustment. */
   readonly calls: number;
+  /** It only counts tokens, which costs nothing. */
+  readonly isFree: boolean;
 
   constructor(json: string, heads: RecordHeads) {
-    const record = new RecordText(json, heads);
-    this.#record = record;
-    this.at = record.number(inIntent.at);
-    this.endedAt = record.number(inSettlement.endedAt);
-    this.attemptId = record.id(inIntent.attemptId);
-    this.requestId = record.id(inIntent.requestId);
-    this.keyId = record.text(inIntent.keyId);
-    this.requestedModel = record.text(inIntent.requestedModel);
-    this.isStream = record.isTrue(inIntent.stream);
-    this.retryIndex = record.number(inIntent.retryIndex);
-    this.tokens = record.sum(inSettlement.usage, tokenFactors);
-    this.costNanoUsd = record.number(inSettlement.costNanoUsd);
-    this.calls = record.calls;
+    const reader = new RecordReader(json);
+    this.#json = json;
+    this.#heads = heads;
+    this.attemptId = reader.id();
+    this.requestId = reader.id();
+    this.at = reader.number();
+    const head = reader.head(heads);
+    this.#head = head;
+    this.keyId = head.text(inIntent.keyId);
+    this.requestedModel = head.text(inIntent.requestedModel);
+    this.isFree = onlyCounts(head.text(inIntent.endpoint) as EndpointId);
+    this.isStream = reader.isTrue();
+    this.retryIndex = reader.number();
+    reader.skip();
+    this.inputEstimate = reader.number();
+    this.reservedNanoUsd = reader.number();
+    reader.toSettlement(this.attemptId);
+    this.endedAt = reader.number();
+    this.wasRefused = reader.begins(refused);
+    reader.skip();
+    reader.skip();
+    this.tokens = reader.sum(tokenFactors);
+    reader.skip();
+    reader.skip();
+    this.costNanoUsd = reader.number();
+    for (let member = inSettlement.costNanoUsd + 1; member < inSettlement.priceVersion; member++) reader.skip();
+    this.isPriced = reader.isText();
+    this.calls = reader.calls();
+  }
+
+  get #record(): RecordText {
+    this.#text ??= new RecordText(this.#json, this.#heads);
+    return this.#text;
   }
 
   get workspaceId(): string {
-    return this.#record.text(inIntent.workspaceId);
+    return this.#head.text(inIntent.workspaceId);
   }
 
   get groupId(): string {
-    return this.#record.text(inIntent.groupId);
+    return this.#head.text(inIntent.groupId);
   }
 
   get personId(): string | null {
@@ -51,31 +88,23 @@ export class PastEntry {
   }
 
   get model(): string {
-    return this.#record.text(inIntent.model);
+    return this.#head.text(inIntent.model);
   }
 
   get provider(): string {
-    return this.#record.text(inIntent.provider);
+    return this.#head.text(inIntent.provider);
   }
 
   get deployment(): string {
-    return this.#record.text(inIntent.deployment);
+    return this.#head.text(inIntent.deployment);
   }
 
   get upstreamModel(): string {
-    return this.#record.text(inIntent.upstreamModel);
+    return this.#head.text(inIntent.upstreamModel);
   }
 
   get endpoint(): string {
-    return this.#record.text(inIntent.endpoint);
-  }
-
-  get inputEstimate(): number {
-    return this.#record.number(inIntent.inputEstimate);
-  }
-
-  get reservedNanoUsd(): number {
-    return this.#record.number(inIntent.reservedNanoUsd);
+    return this.#head.text(inIntent.endpoint);
   }
 
   get tags(): Readonly<Record<string, string>> {
@@ -84,10 +113,6 @@ export class PastEntry {
 
   get outcome(): Outcome {
     return this.#record.text(inSettlement.outcome) as Outcome;
-  }
-
-  get wasRefused(): boolean {
-    return this.#record.is(inSettlement.outcome, refused);
   }
 
   get errorCode(): string | null {
@@ -101,10 +126,6 @@ export class PastEntry {
 
   get priceVersion(): string | null {
     return this.#record.textOrNull(inSettlement.priceVersion);
-  }
-
-  get isPriced(): boolean {
-    return !this.#record.isNull(inSettlement.priceVersion);
   }
 
   get isVendorCost(): boolean {
