@@ -14,7 +14,7 @@ import { deniedBy } from "#identity/index.ts";
 import { type Connection, callerKeys, keyOf, type PastEntry } from "#storage/in-thread.ts";
 import type { RehearsedChanges } from "../change/rehearsed-changes.ts";
 import { changedKey, changedLimits, changedOwner } from "../change/scope-change.ts";
-import type { CallerLimits } from "./bound-limits.ts";
+import type { CallerLimits } from "./bound-permit.ts";
 import type { Figures } from "./figures.ts";
 import { Refusal, ruleName } from "./refusal.ts";
 

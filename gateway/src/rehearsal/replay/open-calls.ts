@@ -1,6 +1,6 @@
 import type { PastCall } from "./past-call.ts";
 
-/** Calls that are not over, by their request. Numbers as keys, because most calls are added and removed without being looked for. */
+/** Calls that are not over, by their request. Numbers as keys, because most calls are only added and removed. */
 export class OpenCalls {
   /** Calls with the same hash are chained. */
   readonly #calls = new Map<number, PastCall>();

@@ -35,7 +35,7 @@ export class PastCall {
   /** The sums that it counts for; null: not found yet. */
   figures: readonly Figures[] | null = null;
 
-  /** Another call whose request has the same hash; see `OpenCalls`. */
+  /** Another call with the same hash of its request; see `OpenCalls`. */
   nextOpen: PastCall | null = null;
 
   constructor(first: PastEntry, caller: Caller, isCounted: boolean) {

@@ -13,7 +13,8 @@ import { type Admission, Denial, type Estimate, type LimitRule, type Money, type
 import type { RecentCost, ReportStore } from "#ports/index.ts";
 import type { PastEntry } from "#storage/in-thread.ts";
 import { AttemptEnds } from "./attempt-ends.ts";
-import { BoundLimits, BoundPermit } from "./bound-limits.ts";
+import { BoundLimits } from "./bound-limits.ts";
+import { BoundPermit } from "./bound-permit.ts";
 import type { Callers } from "./callers.ts";
 import type { Holds } from "./holds.ts";
 import { OpenCalls } from "./open-calls.ts";
