@@ -92,13 +92,22 @@ function isText(value: unknown): boolean {
 }
 
 const pairs = cases.flatMap((one) => callerCases.map((caller) => [caller.id, one.id, caller, one] as const));
+const asks = statuses.flatMap((status) => Object.keys(bodies).map((shape) => ({ status, shape })));
+
+/**
+ * Reading an error depends on the upstream, and writing it on the caller: the callers of an upstream share all combinations of status
+ * and format, and so do the upstreams of a caller.
+ */
+function asksOf(caller: CallerCase, one: UpstreamCase): typeof asks {
+  const part = callerCases.indexOf(caller) + cases.indexOf(one);
+  return asks.filter((_, index) => (index + Math.floor(index / callerCases.length) + part) % callerCases.length === 0);
+}
 
 describe("every upstream error becomes an error in the caller's API format", () => {
   test.each(pairs)(
-    "to a caller of %s on %s, for every status and error format",
+    "to a caller of %s on %s, for statuses and error formats",
     async (_caller, _upstream, caller, one) => {
       const wrong: unknown[] = [];
-      const asks = statuses.flatMap((status) => Object.keys(bodies).map((shape) => ({ status, shape })));
       const ask = async ({ status, shape }: (typeof asks)[number]): Promise<void> => {
         const script = { status, body: bodies[shape]?.(status) ?? "", retry_after: 0 };
         const answer = await call(caller, modelName(one, status), script, shape === "openai");
@@ -111,7 +120,7 @@ describe("every upstream error becomes an error in the caller's API format", () 
         else if (status === 422 && !["html", "nothing", ...unread(one)].includes(shape) && !text.includes("not so"))
           wrong.push([status, shape, text]);
       };
-      await Promise.all(asks.map(ask));
+      await Promise.all(asksOf(caller, one).map(ask));
       expect(wrong).toEqual([]);
     },
   );

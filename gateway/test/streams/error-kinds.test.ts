@@ -186,32 +186,43 @@ const errorReplies: Readonly<Record<Exclude<DialectName, "responses">, (kind: Ki
   gemini: (kind) => ({ error: { ...googleErrors[kind], ...vendorMessage } }),
   interactions: (kind) => ({ error: { code: interactionCodes[kind], ...vendorMessage } }),
 };
-const replyCases = (["chat", "messages", "gemini", "interactions"] as const).flatMap((upstream) =>
+const replyDialects = ["chat", "messages", "gemini", "interactions"] as const;
+const replyCases = replyDialects.flatMap((upstream) =>
   kinds.flatMap((kind) => dialects.map((caller) => [kind, upstream, caller] as const)),
 );
 
 describe("the kind of an error in a complete answer with status 200 is preserved", () => {
+  let reply: object = {};
+  let server: Bun.Server<undefined>;
+  let gateway: StartedGateway;
+  const modelName = (upstream: DialectName, kind: Kind, caller: DialectName): string => `${upstream}-${kind}-${caller}`;
+  beforeAll(async () => {
+    server = Bun.serve({ idleTimeout: 0, port: 0, hostname: "127.0.0.1", fetch: () => Response.json(reply) });
+    const at = { url: `http://127.0.0.1:${server.port}` };
+    gateway = await startGateway({
+      providers: () => replyDialects.map((dialect) => providerAt(dialect, scripts[dialect].kind, at)),
+      // A separate model per case, because a failed deployment is skipped for a while.
+      models: replyCases.map(([kind, upstream, caller]) => ({
+        name: modelName(upstream, kind, caller),
+        deployments: [{ provider: upstream, upstream_model: `${scripts[upstream].upstreamModel}-${kind}-${caller}` }],
+      })),
+    });
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    await server.stop(true);
+  });
+
   test.each(replyCases)("%s from %s, for a caller of %s", async (kind, upstream, caller) => {
-    const server = Bun.serve({
-      idleTimeout: 0,
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: () => Response.json(errorReplies[upstream](kind)),
-    });
-    const other = await startGateway({
-      providers: () => [providerAt(upstream, scripts[upstream].kind, { url: `http://127.0.0.1:${server.port}` })],
-      models: [{ name: "m", deployments: [{ provider: upstream, upstream_model: scripts[upstream].upstreamModel }] }],
-    });
-    const [path, body] = calls[caller]("m");
+    reply = errorReplies[upstream](kind);
+    const [path, body] = calls[caller](modelName(upstream, kind, caller));
     const unstreamedPath = path.replace(":streamGenerateContent?alt=sse", ":generateContent");
-    const answer = await other.post(
+    const answer = await gateway.post(
       unstreamedPath,
       { ...body, stream: false },
       { headers: { "anthropic-version": "2023-06-01" } },
     );
     const received = { status: answer.status, name: nameIn(caller, (await answer.json()) as ErrorBody) };
     expect(received).toEqual(callerErrorFor(upstream, caller, kind));
-    await other.stop();
-    await server.stop(true);
   });
 });
