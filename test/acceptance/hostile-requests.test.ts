@@ -19,6 +19,7 @@ import { WatchedLoop } from "./watched-loop.ts";
  */
 const turnMsMax = 50;
 const attemptsMax = 10;
+const smallPauseMs = 100;
 /** Memory that the process may use after large requests, before it is collected. */
 const growthBytesMax = 900 * 1024 * 1024;
 
@@ -176,7 +177,7 @@ async function keepCalling(signal: AbortSignal): Promise<ReadonlySet<number>> {
   const statuses = new Set<number>();
   do {
     statuses.add((await small("openai")).status);
-    await Bun.sleep(10);
+    await Bun.sleep(smallPauseMs);
   } while (!signal.aborted);
   return statuses;
 }

@@ -3,7 +3,7 @@ import { BudgetHistory, tokenNanoUsd } from "./budget-history.ts";
 import { CountingUpstream, upstreamInputTokens } from "./counting-upstream.ts";
 
 /** `SLUICE_BUDGET_SEEDS=5000` plays more seeds. */
-const seeds = Number(process.env["SLUICE_BUDGET_SEEDS"] ?? 150);
+const seeds = Number(process.env["SLUICE_BUDGET_SEEDS"] ?? 60);
 const batch = 25;
 
 /**

@@ -18,7 +18,7 @@ import {
 } from "./task-setup.ts";
 
 /** `SLUICE_TASK_SEEDS=20` plays twenty seeds. */
-const seeds = Array.from({ length: Number(process.env["SLUICE_TASK_SEEDS"] ?? 2) }, (_, index) => index + 1);
+const seeds = Array.from({ length: Number(process.env["SLUICE_TASK_SEEDS"] ?? 1) }, (_, index) => index + 1);
 const tasksPerSeed = 50;
 const processes = 3;
 const oneUsd = 1_000_000_000;

@@ -16,7 +16,7 @@ import { onPostgres } from "../postgres-server.ts";
 import { aliceKey, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
 /** `SLUICE_BATCH_SEEDS=200` plays more seeds. */
-const seeds = Number(process.env["SLUICE_BATCH_SEEDS"] ?? 10);
+const seeds = Number(process.env["SLUICE_BATCH_SEEDS"] ?? 5);
 const steps = 18;
 const limitUsd = 0.004;
 const kinds = ["openai", "anthropic", "gemini"] as const;
