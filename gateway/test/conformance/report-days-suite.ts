@@ -3,7 +3,7 @@ import { type UsageDimension, usageDimensions } from "@sluice/contract";
 import fc from "fast-check";
 import { type LedgerEntry, nanoToUsd } from "#core/index.ts";
 import type { RequestFilter, UsageFilter } from "#ports/index.ts";
-import type { ReportFixture } from "./report-fixture.ts";
+import { type ReportFixture, runsOn } from "./report-fixture.ts";
 import { complete, day, expectFigures, hour, matching } from "./report-store-suite.ts";
 import { ledgerEntry, newYear, refusedEntry } from "./store-fixture.ts";
 
@@ -44,13 +44,13 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
           await checkAgain(fixture, [...entriesById.values()], previousQuestion);
           previousQuestion = question;
         }),
-        { numRuns: 40 },
+        { numRuns: runsOn(name, 40) },
       );
       await sumAll(fixture);
       expect((await fixture.ledgerStore.check()).faults).toEqual([]);
       await fc.assert(
         fc.asyncProperty(anyQuestion, (question) => checkReports(fixture, [...entriesById.values()], question)),
-        { numRuns: 40 },
+        { numRuns: runsOn(name, 40) },
       );
       expect((await readySums(fixture)).count).toBeGreaterThan(2);
     });

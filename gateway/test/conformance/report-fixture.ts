@@ -82,6 +82,10 @@ export async function openPostgresReportFixture(count: number): Promise<ReportFi
   };
 }
 
+/** How often a property runs. The same code builds the queries for both databases, and PostgreSQL takes several times as long. */
+export const runsOn = (name: string, numRuns: number): number =>
+  name === "postgres" ? Math.ceil(numRuns / 3) : numRuns;
+
 type Filled = Omit<ReportFixture, typeof Symbol.asyncDispose>;
 
 async function fillReports(

@@ -3,7 +3,7 @@ import { requestSorts, type UsageDimension, type UsageFigures, usageDimensions }
 import fc from "fast-check";
 import { type LedgerEntry, nanoToUsd, userAgentFamily } from "#core/index.ts";
 import type { Paged, RequestFilter, UsageFilter } from "#ports/index.ts";
-import type { ReportFixture } from "./report-fixture.ts";
+import { type ReportFixture, runsOn } from "./report-fixture.ts";
 import { newYear } from "./store-fixture.ts";
 
 export const hour = 3_600_000;
@@ -38,8 +38,8 @@ export function reportStoreSuite(name: string, open: (count: number) => Promise<
       fixture = await open(900);
     });
     afterAll(() => fixture[Symbol.asyncDispose]());
-    requestTests(() => fixture);
-    usageTests(() => fixture);
+    requestTests(name, () => fixture);
+    usageTests(name, () => fixture);
 
     test("finds requests by a text in their captured bodies, also where JSON escapes it", async () => {
       await using own = await open(40);
@@ -132,7 +132,7 @@ export function reportStoreSuite(name: string, open: (count: number) => Promise<
   });
 }
 
-function requestTests(fixture: () => ReportFixture): void {
+function requestTests(name: string, fixture: () => ReportFixture): void {
   test("lists exactly the requests that match, newest first, for any combination of filters", async () => {
     const { reports, entries, acme, beta } = fixture();
     const one = <Value>(...values: Value[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
@@ -165,7 +165,7 @@ function requestTests(fixture: () => ReportFixture): void {
         const expected = entries.filter((entry) => matches(entry, requestFilter)).toSorted(newestFirst);
         expect(rows.map((row) => row.attempt_id)).toEqual(expected.map((entry) => entry.attemptId));
       }),
-      { numRuns: 150 },
+      { numRuns: runsOn(name, 150) },
     );
   });
 
@@ -365,7 +365,7 @@ export const columnOf: Record<Exclude<UsageDimension, "none">, (entry: LedgerEnt
   endpoint: (entry) => entry.endpoint,
 };
 
-function usageTests(fixture: () => ReportFixture): void {
+function usageTests(name: string, fixture: () => ReportFixture): void {
   test("sums the usage of a period by step and line, with nine lines and the rest", async () => {
     const { reports, entries, acme } = fixture();
     const query = fc.record({
@@ -415,7 +415,7 @@ function usageTests(fixture: () => ReportFixture): void {
         const counted = reading.lines.flatMap((line) => line.points).reduce((sum, p) => sum + p.figures.attempts, 0);
         expect(counted).toBe(inTime.length);
       }),
-      { numRuns: 80 },
+      { numRuns: runsOn(name, 80) },
     );
   });
 

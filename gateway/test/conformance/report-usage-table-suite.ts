@@ -3,7 +3,7 @@ import { type UsageDimension, type UsageSort, usageDimensions, usageSorts } from
 import fc from "fast-check";
 import type { LedgerEntry } from "#core/index.ts";
 import type { UsageRow, UsageRowsFilter } from "#ports/index.ts";
-import type { ReportFixture } from "./report-fixture.ts";
+import { type ReportFixture, runsOn } from "./report-fixture.ts";
 import { columnOf, day, expectFigures, hour, matching } from "./report-store-suite.ts";
 import { ledgerEntry, newYear } from "./store-fixture.ts";
 
@@ -66,7 +66,7 @@ export function reportUsageTableSuite(name: string, open: (count: number) => Pro
           expect(first.costNanoUsd).toBe(costOf(inTime));
           expectOrder(rows, sort);
         }),
-        { numRuns: 60 },
+        { numRuns: runsOn(name, 60) },
       );
     });
 
