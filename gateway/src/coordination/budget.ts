@@ -43,7 +43,7 @@ export class Budget implements Tally {
   }
 
   take(claim: Claim, atMs: number, amount: number = claim.amount): Share | null {
-    const period = this.#hold(claim, atMs, amount);
+    const period = this.#hold(claim.periodStart, claim.limit, claim.rollingFrom, amount, atMs);
     return period === null ? null : new Share(this, claim, amount, period.start, period.spent + period.held, 0);
   }
 
@@ -52,19 +52,19 @@ export class Budget implements Tally {
     this.extend(share.mark, -share.amount);
   }
 
-  /** Like `take`, without a share. */
-  hold(claim: Claim, atMs: number, amount: number): boolean {
-    return this.#hold(claim, atMs, amount) !== null;
+  /** Like `take`, without a share. The other parameters are members of a claim. */
+  hold(periodStart: number, limit: number, from: number | undefined, amount: number, atMs: number): boolean {
+    return this.#hold(periodStart, limit, from, amount, atMs) !== null;
   }
 
-  #hold(claim: Claim, atMs: number, amount: number): Period | null {
-    const unchecked = claim.limit === Number.POSITIVE_INFINITY;
-    const period = this.#find(claim.periodStart) ?? (unchecked ? this.#add(claim.periodStart, false) : null);
+  #hold(periodStart: number, limit: number, from: number | undefined, amount: number, atMs: number): Period | null {
+    const unchecked = limit === Number.POSITIVE_INFINITY;
+    const period = this.#find(periodStart) ?? (unchecked ? this.#add(periodStart, false) : null);
     if (period === null) return null;
     this.#usedMs = atMs;
-    roll(period, claim);
+    roll(period, from);
     const used = period.spent + period.held;
-    if (!unchecked && (!period.isLoaded || used >= claim.limit || !(used + amount <= claim.limit))) return null;
+    if (!unchecked && (!period.isLoaded || used >= limit || !(used + amount <= limit))) return null;
     period.held += amount;
     return period;
   }
@@ -76,11 +76,11 @@ export class Budget implements Tally {
   }
 
   /** The amount that this claim could still get. */
-  room(claim: Claim): number {
-    const period = this.#find(claim.periodStart);
+  room({ periodStart, limit, rollingFrom }: Pick<Claim, "periodStart" | "limit" | "rollingFrom">): number {
+    const period = this.#find(periodStart);
     if (period === null || !period.isLoaded) return 0;
-    roll(period, claim);
-    return claim.limit - period.spent - period.held;
+    roll(period, rollingFrom);
+    return limit - period.spent - period.held;
   }
 
   /** The amount that an existing share could still get; 0 while the spending is not loaded, unless the limit has `fail: open`. */
@@ -146,7 +146,7 @@ export class Budget implements Tally {
 
   state(claim: Claim): ClaimState {
     const period = this.#find(claim.periodStart);
-    if (period !== null) roll(period, claim);
+    if (period !== null) roll(period, claim.rollingFrom);
     const held = period?.held ?? 0;
     const used = held + (period?.spent ?? 0);
     const freeInMs = period?.buckets?.freeInMs(claim, used) ?? 0;
@@ -189,7 +189,7 @@ export class Budget implements Tally {
 }
 
 /** Drops the spending that has left a rolling window. */
-function roll(period: Period, { rollingFrom }: Claim): void {
+function roll(period: Period, rollingFrom: number | undefined): void {
   if (period.buckets !== null && rollingFrom !== undefined) period.spent -= period.buckets.dropBefore(rollingFrom);
 }
 

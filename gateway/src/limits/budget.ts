@@ -71,9 +71,7 @@ export class BudgetRule implements LimitRule {
     this.#updatePeriod(nowMs);
     const amount = Math.max(0, Math.ceil(money.most));
     const least = Math.max(0, Math.ceil(money.least));
-    // Calls of the fallback model are counted, and never refused.
-    const isFallback = model !== undefined && model === this.#budget.fallback;
-    const limit = isFallback ? Number.POSITIVE_INFINITY : budgetAmount(this.#budget, nowMs);
+    const limit = this.limitAt(nowMs, model);
     const last = this.#claim;
     if (
       last?.amount === amount &&
@@ -96,6 +94,17 @@ export class BudgetRule implements LimitRule {
     };
     this.#claim = this.#rolling === null ? claim : { ...claim, rollingFrom: rollingFrom(this.#rolling, nowMs) };
     return this.#claim;
+  }
+
+  /** Calls of the fallback model are counted, and never refused. */
+  limitAt(nowMs: number, model?: string): number {
+    const isFallback = model !== undefined && model === this.#budget.fallback;
+    return isFallback ? Number.POSITIVE_INFINITY : budgetAmount(this.#budget, nowMs);
+  }
+
+  /** When the oldest bucket that counts at a moment began; undefined: the window does not roll. */
+  rollingFromAt(atMs: number): number | undefined {
+    return this.#rolling === null ? undefined : rollingFrom(this.#rolling, atMs);
   }
 
   /** The id of the period that a moment belongs to. */

@@ -7,7 +7,7 @@ import {
   periodEnd,
   personScopeId,
 } from "#core/index.ts";
-import { BudgetRule, CallRuleSets, type LimitRule, type Money, RateRule, spendingQuery } from "#limits/index.ts";
+import { BudgetRule, CallRuleSets, type LimitRule, RateRule, spendingQuery } from "#limits/index.ts";
 import type { ReportStore } from "#ports/index.ts";
 import {
   type BoundLimit,
@@ -68,7 +68,8 @@ export class BoundLimits {
     const limits = isFree ? rates : all;
     const model = hasFallback && !isFree ? money.modelOf(call) : undefined;
     const permit = new BoundPermit(limits, clock, tokens, model);
-    return limits.length === rates.length ? this.#rated(permit) : this.#reserve(permit, call, money.mostOf(call));
+    if (limits.length === rates.length) return permit.take(0)?.rule ?? permit;
+    return this.#reserve(permit, call, Math.max(0, Math.ceil(money.mostOf(call))));
   }
 
   /** Counts the cost of an attempt that began at `atMs`. */
@@ -82,28 +83,25 @@ export class BoundLimits {
     ofPerson?.budget.add(ofPerson.rule.periodOf(atMs), nanoUsd, ofPerson.rule.bucketOf(atMs));
   }
 
-  #rated(permit: BoundPermit): BoundPermit | LimitRule {
-    return permit.take(noMoney, Number.POSITIVE_INFINITY)?.rule ?? permit;
-  }
-
   #reserve(
     permit: BoundPermit,
     call: PastCall,
     most: number,
   ): BoundPermit | LimitRule | Promise<BoundPermit | LimitRule> {
-    const money = { most, least: most };
-    const refusing = permit.take(money, Number.POSITIVE_INFINITY);
-    if (refusing === null) return permit;
+    const refusing = permit.take(most);
+    if (refusing === null) return permit.holds(most);
     if (!(refusing instanceof BudgetLimit)) return refusing.rule;
-    const nowMs = this.#options.clock.now();
-    if (!refusing.budget.isLoaded(refusing.rule.periodOf(nowMs))) {
-      return this.#load(this.#limitsOf(call.caller).budgets, nowMs).then(() => this.#reserve(permit, call, most));
+    const { atMs } = permit;
+    if (!refusing.budget.isLoaded(refusing.rule.periodOf(atMs))) {
+      return this.#load(this.#limitsOf(call.caller).budgets, atMs).then(() => this.#reserve(permit, call, most));
     }
     const least = Math.max(0, Math.ceil(this.#options.money.leastOf(call, most)));
-    if (least >= Math.ceil(most)) return refusing.rule;
+    if (least >= most) return refusing.rule;
     // A stream can begin with what is left.
-    const room = permit.room(money);
-    return room > 0 && room >= least ? (permit.take(money, room)?.rule ?? permit) : refusing.rule;
+    const { room } = permit;
+    return room > 0 && room >= least
+      ? (permit.take(Math.min(most, room))?.rule ?? permit.holds(Math.min(most, room)))
+      : refusing.rule;
   }
 
   /** Reads what was spent before the replay. */
@@ -166,5 +164,3 @@ function countedBy<Counter>(counters: Map<string, Counter>, key: string, create:
   }
   return counter;
 }
-
-const noMoney: Money = { most: 0, least: 0 };

@@ -1,6 +1,5 @@
 import type { Budget, Gauge, Window } from "#coordination/index.ts";
-import type { BudgetRule, Money, RateRule } from "#limits/index.ts";
-import type { Claim } from "#ports/index.ts";
+import type { BudgetRule, RateRule } from "#limits/index.ts";
 import type { ReplayClock } from "./replay-clock.ts";
 
 /** The limits of a caller with their counters. */
@@ -21,8 +20,6 @@ export class BoundPermit {
   readonly atMs: number;
   readonly tokens: number;
   readonly model: string | undefined;
-  /** Of its budgets, in the order of the limits. */
-  readonly #claims: Claim[] = [];
   /** Money held in each budget; Infinity if there is none. */
   held = Number.POSITIVE_INFINITY;
 
@@ -34,48 +31,36 @@ export class BoundPermit {
     this.model = model;
   }
 
-  /** Takes a place in all limits, at most `moneyMax` in each budget. Returns the limit that refuses; then nothing is taken. */
-  take(money: Money, moneyMax: number): BoundLimit | null {
+  /** Takes a place in all limits, with this money in each budget. Returns the limit that refuses; then nothing is taken. */
+  take(amount: number): BoundLimit | null {
     const limits = this.#limits;
     for (let index = 0; index < limits.length; index++) {
       const limit = limits[index] as BoundLimit;
-      if (limit instanceof BudgetLimit) {
-        const claim = limit.rule.claim(0, money, this.atMs, this.model);
-        const amount = Math.min(claim.amount, moneyMax);
-        if (limit.budget.hold(claim, this.atMs, amount)) {
-          this.held = amount;
-          this.#claims.push(claim);
-          continue;
-        }
-      } else if (limit.take(this)) continue;
-      this.#giveBack(index);
+      if (limit.take(this, amount)) continue;
+      for (let taken = 0; taken < index; taken++) (limits[taken] as BoundLimit).giveBack(this, amount);
       return limit;
     }
     return null;
   }
 
+  holds(amount: number): this {
+    this.held = amount;
+    return this;
+  }
+
   /** The smallest amount that is left in its budgets. */
-  room(money: Money): number {
+  get room(): number {
     let room = Number.POSITIVE_INFINITY;
-    for (const limit of this.#limits) {
-      if (!(limit instanceof BudgetLimit)) continue;
-      const claim = limit.rule.claim(0, money, this.atMs, this.model);
-      if (claim.limit !== Number.POSITIVE_INFINITY) room = Math.min(room, limit.budget.room(claim));
-    }
+    for (const limit of this.#limits) if (limit instanceof BudgetLimit) room = Math.min(room, limit.room(this));
     return room;
   }
 
   /** Holds up to `amount` more, and at least `least`. Returns how much; 0 if less is left. */
   topUp(amount: number, least: number): number {
     let room = Math.ceil(amount);
-    let next = 0;
-    for (const limit of this.#limits) {
-      if (!(limit instanceof BudgetLimit)) continue;
-      const { periodStart, limit: most } = this.#claims[next++] as Claim;
-      room = Math.min(room, limit.budget.roomOf({ mark: periodStart, limit: most, isOpen: limit.isOpen }));
-    }
+    for (const limit of this.#limits) if (limit instanceof BudgetLimit) room = Math.min(room, limit.roomToTopUp(this));
     if (!(room > 0 && room >= Math.ceil(least))) return 0;
-    this.#holdMore(room);
+    for (const limit of this.#limits) if (limit instanceof BudgetLimit) limit.giveBack(this, -room);
     this.held += room;
     return room;
   }
@@ -83,31 +68,7 @@ export class BoundPermit {
   /** The call has ended. `tokens`: used by all its attempts. */
   settle(tokens: number): void {
     const nowMs = this.#clock.now();
-    for (const limit of this.#limits) if (!(limit instanceof BudgetLimit)) limit.settle(this, tokens, nowMs);
-    this.#holdMore(-this.held);
-  }
-
-  #holdMore(amount: number): void {
-    let next = 0;
-    if (this.#claims.length === 0) return;
-    for (const limit of this.#limits) {
-      if (limit instanceof BudgetLimit) limit.budget.extend((this.#claims[next++] as Claim).periodStart, amount);
-    }
-  }
-
-  /** Of the first limits. */
-  #giveBack(count: number): void {
-    for (let index = 0; index < count; index++) {
-      const limit = this.#limits[index] as BoundLimit;
-      if (!(limit instanceof BudgetLimit)) limit.giveBack(this);
-    }
-    let next = 0;
-    for (let index = 0; next < this.#claims.length; index++) {
-      const limit = this.#limits[index];
-      if (limit instanceof BudgetLimit) limit.budget.extend((this.#claims[next++] as Claim).periodStart, -this.held);
-    }
-    this.#claims.length = 0;
-    this.held = Number.POSITIVE_INFINITY;
+    for (const limit of this.#limits) limit.settle(this, tokens, nowMs);
   }
 }
 
@@ -163,11 +124,42 @@ export class GaugeLimit {
 export class BudgetLimit {
   readonly rule: BudgetRule;
   readonly budget: Budget;
-  readonly isOpen: boolean;
+  readonly #isOpen: boolean;
 
   constructor(rule: BudgetRule, budget: Budget) {
     this.rule = rule;
     this.budget = budget;
-    this.isOpen = rule.scope.budget?.fail === "open";
+    this.#isOpen = rule.scope.budget?.fail === "open";
+  }
+
+  take({ atMs, model }: BoundPermit, amount: number): boolean {
+    const { rule } = this;
+    return this.budget.hold(rule.periodOf(atMs), rule.limitAt(atMs, model), rule.rollingFromAt(atMs), amount, atMs);
+  }
+
+  giveBack({ atMs }: BoundPermit, amount: number): void {
+    this.budget.extend(this.rule.periodOf(atMs), -amount);
+  }
+
+  settle(permit: BoundPermit): void {
+    this.giveBack(permit, permit.held);
+  }
+
+  room({ atMs, model }: BoundPermit): number {
+    const { rule } = this;
+    const limit = rule.limitAt(atMs, model);
+    if (limit === Number.POSITIVE_INFINITY) return limit;
+    const rollingFrom = rule.rollingFromAt(atMs);
+    const periodStart = rule.periodOf(atMs);
+    return this.budget.room(rollingFrom === undefined ? { periodStart, limit } : { periodStart, limit, rollingFrom });
+  }
+
+  roomToTopUp({ atMs, model }: BoundPermit): number {
+    const { rule } = this;
+    return this.budget.roomOf({
+      mark: rule.periodOf(atMs),
+      limit: rule.limitAt(atMs, model),
+      isOpen: this.#isOpen,
+    });
   }
 }

@@ -27,13 +27,8 @@ export interface Caller {
   readonly deniedBy: (model: string) => Refusal | null;
   /** null: not found yet. */
   limits: CallerLimits | null;
-  /** Sums of the key and the person; null: not found yet. */
-  sums: CallerSums | null;
-}
-
-interface CallerSums {
-  readonly key: Figures;
-  readonly person: Figures | null;
+  /** null: none of its calls was counted yet. */
+  sums: Figures | null;
 }
 
 type Grants = Pick<Principal, "workspace" | "group" | "key">;

@@ -10,6 +10,10 @@ export class ExactSum {
     this.#recent = 0;
   }
 
+  addExactly(amount: bigint): void {
+    this.#rest += amount;
+  }
+
   get value(): bigint {
     return this.#rest + BigInt(this.#recent);
   }

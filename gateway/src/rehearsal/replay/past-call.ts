@@ -32,8 +32,9 @@ export class PastCall {
   running = 0;
   /** Used by the attempts that ended. */
   tokens = 0;
-  /** The sums that it counts for; null: not found yet. */
-  figures: readonly Figures[] | null = null;
+  /** The sums of its model and its hour; null: not found yet. */
+  ofModel: Figures | null = null;
+  ofHour: Figures | null = null;
 
   /** Another call with the same hash of its request; see `OpenCalls`. */
   nextOpen: PastCall | null = null;

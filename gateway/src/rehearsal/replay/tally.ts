@@ -35,14 +35,12 @@ class RuleFigures {
 export class RehearsalTally {
   /** Names (`ruleName`) of the limits that the change sets. */
   readonly #changedRules: ReadonlySet<string>;
-  readonly #total = new Figures();
   readonly #refusedCosts = new ExactSum();
   readonly #rules = new Map<string, RuleFigures>();
-  readonly #people = new Map<string, Figures>();
-  /** Callers with calls, and the sums of their keys. */
-  readonly #keys = new Map<Caller, Figures>();
+  readonly #callers: Caller[] = [];
   readonly #models = new Map<string, Figures>();
   readonly #hours = new Map<number, Figures>();
+  #model: { readonly name: string | null; readonly figures: Figures } = { name: null, figures: new Figures() };
   #hour = { at: -1, figures: new Figures() };
   readonly #unknown = new Map<Unknown, number>();
   readonly #moves = new Map<string, Move>();
@@ -58,7 +56,16 @@ export class RehearsalTally {
 
   began(call: PastCall): void {
     if (!call.isCounted) return;
-    for (const figures of this.#figuresOf(call)) figures.calls++;
+    const { caller, first } = call;
+    const { requestedModel } = first;
+    if (this.#model.name !== requestedModel) {
+      this.#model = { name: requestedModel, figures: figuresIn(this.#models, requestedModel) };
+    }
+    call.ofModel = this.#model.figures;
+    call.ofHour = this.#hourOf(first.at);
+    call.ofModel.calls++;
+    call.ofHour.calls++;
+    this.#ofKey(caller).calls++;
   }
 
   refused(call: PastCall, refusal: Refusal): void {
@@ -86,9 +93,13 @@ export class RehearsalTally {
   /** `rehearsed`: the cost after the change; 0 if the call was refused. */
   cost(call: PastCall, { costNanoUsd: recorded }: PastEntry, rehearsed: number): void {
     if (!call.isCounted || (recorded === 0 && rehearsed === 0)) return;
-    for (const figures of this.#figuresOf(call)) {
-      figures.recorded.add(recorded);
-      figures.rehearsed.add(rehearsed);
+    const { ofModel, ofHour, caller } = call;
+    if (ofModel === null || ofHour === null) {
+      for (const figures of this.#figuresOf(call)) figures.addCost(recorded, rehearsed);
+    } else {
+      ofModel.addCost(recorded, rehearsed);
+      ofHour.addCost(recorded, rehearsed);
+      caller.sums?.addCost(recorded, rehearsed);
     }
     call.move?.recorded.add(recorded);
     call.move?.rehearsed.add(rehearsed);
@@ -118,15 +129,17 @@ export class RehearsalTally {
   }
 
   result(): Unnamed {
-    const { calls, refused, recorded, rehearsed, costs } = this.#total;
+    const total = new Figures();
+    for (const figures of this.#hours.values()) total.include(figures);
+    const { calls, refused, recorded, rehearsed, costs } = total;
     if (refused > 0) this.unknown("callers_react", refused);
     if ([...this.#changedRules].some((name) => name.startsWith("tpm "))) this.unknown("tokens_forecast", calls);
-    const difference = rehearsed.value - recorded.value;
+    const difference = rehearsed - recorded;
     const refusedAll = [...this.#rules.values()].reduce((sum, rule) => sum + rule.recorded.value, 0n);
-    const people = byRefused([...this.#people].filter(([, figures]) => figures.refused > 0));
-    const keys = [...this.#keys].filter(
-      ([, figures]) => figures.refused > 0 || figures.recorded.value !== figures.rehearsed.value,
-    );
+    const people = byRefused([...this.#people()].filter(([, figures]) => figures.refused > 0));
+    const keys = this.#callers
+      .map((caller) => [caller, this.#ofKey(caller)] as const)
+      .filter(([, figures]) => figures.refused > 0 || figures.recorded !== figures.rehearsed);
     const touchedKeys = keys.filter(([, figures]) => figures.refused > 0).length;
     return {
       ...{ calls, refused, refused_anyway: this.#refusedAnyway, streams_ended: this.#streamsEnded, ...costs },
@@ -177,27 +190,29 @@ export class RehearsalTally {
     };
   }
 
+  #people(): ReadonlyMap<string, Figures> {
+    const people = new Map<string, Figures>();
+    for (const caller of this.#callers) {
+      const { person } = caller.principal;
+      if (person !== null) figuresIn(people, person).include(this.#ofKey(caller));
+    }
+    return people;
+  }
+
   #isChanged(refusal: Refusal): boolean {
     return refusal.limit === "deployments" || this.#changedRules.has(refusal.rule);
   }
 
-  #figuresOf(call: PastCall): readonly Figures[] {
-    if (call.figures !== null) return call.figures;
-    const { first, caller } = call;
-    const { key, person } = this.#sumsOf(caller);
-    const figures = [this.#total, figuresIn(this.#models, first.requestedModel), this.#hourOf(first.at), key];
-    if (person !== null) figures.push(person);
-    call.figures = figures;
-    return figures;
+  /** Of its model, hour and key. */
+  #figuresOf({ first, caller }: PastCall): readonly Figures[] {
+    return [figuresIn(this.#models, first.requestedModel), this.#hourOf(first.at), this.#ofKey(caller)];
   }
 
-  #sumsOf(caller: Caller): NonNullable<Caller["sums"]> {
+  #ofKey(caller: Caller): Figures {
     if (caller.sums !== null) return caller.sums;
-    const { person } = caller.principal;
-    const sums = { key: new Figures(), person: person === null ? null : figuresIn(this.#people, person) };
-    this.#keys.set(caller, sums.key);
-    caller.sums = sums;
-    return sums;
+    caller.sums = new Figures();
+    this.#callers.push(caller);
+    return caller.sums;
   }
 
   #hourOf(at: number): Figures {

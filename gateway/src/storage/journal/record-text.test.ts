@@ -79,7 +79,8 @@ function expectRead(
   heads: RecordHeads,
   { intent, settlement, calls }: ReturnType<typeof readLedgerRecord>,
 ) {
-  const reader = new RecordReader(json);
+  const reader = new RecordReader();
+  reader.open(json);
   const attemptId = reader.id();
   expect([attemptId, reader.id(), reader.number()]).toEqual(intent.slice(0, 3) as [string, string, number]);
   const head = reader.head(heads);
@@ -103,6 +104,8 @@ function expectRead(
     reader.skip();
   }
   expect(reader.calls()).toBe(calls);
+  const last = calls === 1 && !/\d\]$/.test(json) ? settlement.at(-1) : null;
+  expect(reader.endsWith("vendor")).toBe(last === "vendor");
 }
 
 function expectMember(record: RecordText, member: number, value: unknown): void {
@@ -124,7 +127,8 @@ test("rejects a record that is cut off", () => {
   for (const end of [json.length - 2, json.length - 6, json.indexOf("[", 2) + 10]) {
     expect(() => new RecordText(json.slice(0, end), new RecordHeads())).toThrow();
     expect(() => {
-      const reader = new RecordReader(json.slice(0, end));
+      const reader = new RecordReader();
+      reader.open(json.slice(0, end));
       reader.toSettlement(String(begun[0]));
       reader.calls();
     }).toThrow();

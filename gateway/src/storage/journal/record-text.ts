@@ -160,12 +160,12 @@ export class RecordText {
   }
 }
 
-/** Reads a record from its beginning, member by member: for members that every record needs. Each method moves to the next member. */
+/** Reads a record from its beginning, member by member: for members that every record needs. Methods move to the next member. */
 export class RecordReader {
-  readonly #json: string;
-  #at: number;
+  #json = "";
+  #at = 0;
 
-  constructor(json: string) {
+  open(json: string): void {
     if (json.charCodeAt(json.length - 1) !== closingBracket) throw damaged();
     this.#json = json;
     this.#at = json.indexOf("[", 1) + 1;
@@ -230,6 +230,13 @@ export class RecordReader {
     }
     this.#at = afterComma(json, at + 1);
     return sum;
+  }
+
+  /** Whether the record ends with this string, which has no escapes. */
+  endsWith(text: string): boolean {
+    const json = this.#json;
+    const start = json.length - text.length - 3;
+    return json.startsWith(text, start) && json.charCodeAt(start - 1) === quote && json.endsWith('"]]');
   }
 
   head(heads: RecordHeads): RecordHead {

@@ -40,7 +40,7 @@ export class PastEntry {
   readonly isFree: boolean;
 
   constructor(json: string, heads: RecordHeads) {
-    const reader = new RecordReader(json);
+    reader.open(json);
     this.#json = json;
     this.#heads = heads;
     this.attemptId = reader.id();
@@ -53,7 +53,7 @@ export class PastEntry {
     this.isFree = onlyCounts(head.text(inIntent.endpoint) as EndpointId);
     this.isStream = reader.isTrue();
     this.retryIndex = reader.number();
-    reader.skip();
+    const price = reader.isText() ? reader.id() : reader.skip();
     this.inputEstimate = reader.number();
     this.reservedNanoUsd = reader.number();
     reader.toSettlement(this.attemptId);
@@ -65,8 +65,7 @@ export class PastEntry {
     reader.skip();
     reader.skip();
     this.costNanoUsd = reader.number();
-    for (let member = inSettlement.costNanoUsd + 1; member < inSettlement.priceVersion; member++) reader.skip();
-    this.isPriced = reader.isText();
+    this.isPriced = (price !== undefined && reader.endsWith(price)) || isPricedLater();
     this.calls = reader.calls();
   }
 
@@ -138,6 +137,14 @@ export class PastEntry {
 }
 
 const refused: Outcome = "rejected";
+/** One for all entries, because each reads its record at once. */
+const reader = new RecordReader();
+
+/** Whether the settlement has a price, if its last member is another one. */
+function isPricedLater(): boolean {
+  for (let member = inSettlement.costNanoUsd + 1; member < inSettlement.priceVersion; member++) reader.skip();
+  return reader.isText();
+}
 
 export interface PastEntriesQuery {
   readonly from: number;
