@@ -4,7 +4,7 @@ export type { Connection, Database } from "./database/database.ts";
 export { type DatabasePlace, threadDatabase, threadPlace } from "./database/database-place.ts";
 export { limitScope, scopeColumns } from "./database/scope-columns.ts";
 export { usageOf } from "./journal/journal-record.ts";
-export { callerKeys, keyOf } from "./keys/keys.ts";
+export { callerKeyReader } from "./keys/keys.ts";
 export { prunedBefore } from "./ledger/ledger-prune.ts";
 export { hourMs } from "./ledger/ledger-rollup.ts";
 export {

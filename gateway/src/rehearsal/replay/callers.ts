@@ -11,7 +11,7 @@ import {
   type Workspace,
 } from "#core/index.ts";
 import { deniedBy } from "#identity/index.ts";
-import { type Connection, callerKeys, keyOf, type PastEntry } from "#storage/in-thread.ts";
+import { type Connection, callerKeyReader, type PastEntry } from "#storage/in-thread.ts";
 import type { RehearsedChanges } from "../change/rehearsed-changes.ts";
 import { changedKey, changedLimits, changedOwner } from "../change/scope-change.ts";
 import type { CallerLimits } from "./bound-permit.ts";
@@ -44,6 +44,7 @@ interface CallersOptions {
 export class Callers {
   readonly #options: CallersOptions;
   readonly #byKey = new Map<string, Caller>();
+  #readKeys: ReturnType<typeof callerKeyReader> | null = null;
   readonly #denialsOfGroups = new Map<string, Caller["deniedBy"]>();
   readonly #workspaces = new Map<string, Workspace>();
   readonly #groups = new Map<string, Group>();
@@ -74,12 +75,9 @@ export class Callers {
   async read(connection: Connection, entries: readonly PastEntry[]): Promise<void> {
     const missing = new Map<string, PastEntry>();
     for (const entry of entries) if (!this.#byKey.has(entry.keyId)) missing.set(entry.keyId, entry);
-    const ids = [...missing.keys()];
-    for (let from = 0; from < ids.length; from += keysAtOnce) {
-      const part = ids.slice(from, from + keysAtOnce);
-      const rows = await callerKeys(connection).where("api_keys.id", "in", part).execute();
-      for (const row of rows) this.#add(keyOf(row));
-    }
+    if (missing.size === 0) return;
+    this.#readKeys ??= callerKeyReader(connection);
+    for (const key of await this.#readKeys([...missing.keys()])) this.#add(key);
     for (const [id, entry] of missing) if (!this.#byKey.has(id)) this.#byKey.set(id, this.#deleted(entry));
   }
 
@@ -191,4 +189,3 @@ export class Callers {
 }
 
 const deniesNothing: Caller["deniedBy"] = () => null;
-const keysAtOnce = 500;

@@ -41,7 +41,7 @@ export interface RehearsalProgress {
 
 /** Replayed before the period, so that rates and running calls are right when it begins. Spending is read up to a whole hour. */
 const warmUpMs = 600_000;
-const pageEntries = 4_000;
+const pageEntries = 2_000;
 /** Captured bodies are checked between two pages, which takes seconds. */
 const guardedPageEntries = 500;
 /** Limits are often unused for a minute. To create their windows again took a fifth of the time. */

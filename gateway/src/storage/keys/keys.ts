@@ -1,6 +1,7 @@
 import type { BodyOf, ConsoleKey } from "@sluice/contract/console";
 import { type Expression, expressionBuilder, type SqlBool, sql } from "kysely";
 import type { ApiKey, Secret } from "#core/index.ts";
+import { compiledOnce } from "../database/compiled-once.ts";
 import type { Connection } from "../database/database.ts";
 import type { Row, Tables } from "../database/schema.ts";
 import {
@@ -73,6 +74,26 @@ export function callerKeys(connection: Connection) {
     .select(["person_limits.limits as person_limits", "person_limits.budget as person_budget"])
     .select("limited.email as limited_email");
 }
+
+/** Returns a function that reads keys by their ids. Its statement is compiled once. */
+export function callerKeyReader(connection: Connection): (ids: readonly string[]) => Promise<readonly ApiKey[]> {
+  const places = Array.from({ length: keysAtOnce }, (_, place) => String(place));
+  const query = compiledOnce((place: (name: string) => never) =>
+    callerKeys(connection).where("api_keys.id", "in", places.map(place)),
+  );
+  return async (ids) => {
+    const keys: ApiKey[] = [];
+    for (let from = 0; from < ids.length; from += keysAtOnce) {
+      const last = ids.length - 1;
+      const values = Object.fromEntries(places.map((place, index) => [place, ids[Math.min(from + index, last)]]));
+      const { rows } = await connection.executeQuery(query(values));
+      for (const row of rows) keys.push(keyOf(row));
+    }
+    return keys;
+  };
+}
+
+const keysAtOnce = 100;
 
 export type CallerKeyRow = NamedKeyRow & {
   readonly person_limits: string | null;
