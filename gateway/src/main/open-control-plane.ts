@@ -159,7 +159,7 @@ function openRehearsals({ control, configSnapshot, observer, clock, processes, e
     const { RehearsalStore, Rehearsals } = await import("#rehearsal/index.ts");
     const slugOf = (id: string): string => configSnapshot.current.workspaces.get(id)?.slug ?? id;
     const store = new RehearsalStore({ database, clock, ids, process: processes.instance.id, slugOf });
-    return new Rehearsals({ place, database, store, observer, configSnapshot: () => configSnapshot.current });
+    return new Rehearsals({ place, database, store, clock, observer, configSnapshot: () => configSnapshot.current });
   };
   ending.defer("rehearsals", async () => await (await opened)?.close());
   return (): Promise<Rehearsals> => {

@@ -23,7 +23,7 @@ async function openFixture(calls = 60): Promise<Fixture> {
     const slugOf = (id: string) => configSnapshot().workspaces.get(id)?.slug ?? id;
     const store = new RehearsalStore({ database, clock, ids, process: "proc_1", slugOf });
     const place = { kind: "sqlite", path: databasePath } as const;
-    rehearsals = new Rehearsals({ place, database, store, observer: silentObserver, configSnapshot });
+    rehearsals = new Rehearsals({ place, database, store, clock, observer: silentObserver, configSnapshot });
     return {
       rehearsals: async () => rehearsals as Rehearsals,
       randomBytes,

@@ -105,6 +105,13 @@ export class RehearsalStore {
     return updated !== undefined;
   }
 
+  /** False: the job is over or was deleted. */
+  async isOpen(id: string): Promise<boolean> {
+    const job = this.#options.database.kysely.selectFrom("rehearsals").select("state").where("id", "=", id);
+    const found = await job.executeTakeFirst();
+    return found !== undefined && isOpen(found);
+  }
+
   /** Notes that the job still waits in this process. */
   async waits(id: string): Promise<void> {
     const { database, clock } = this.#options;

@@ -3,8 +3,8 @@ import { threadDatabase } from "#storage/in-thread.ts";
 import { serveOrders, systemClock } from "#system/index.ts";
 import { type RehearsalOrder, type RehearsalProgress, RehearsalRun } from "../replay/rehearsal-run.ts";
 
-/** Pages are replayed for about so long before the thread reports its progress. */
-const stepMs = 500;
+/** Pages are replayed for about so long before the thread reports its progress, and can be canceled. */
+const stepMs = 50;
 
 export type WorkerOrder = { readonly type: "begin"; readonly order: RehearsalOrder } | { readonly type: "step" };
 /** `result`: only once it is over. */

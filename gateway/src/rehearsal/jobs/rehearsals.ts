@@ -1,7 +1,7 @@
 import type { GuardrailCheckConfig, RehearsedChange } from "@sluice/contract/config-file";
 import type { Rehearsal } from "@sluice/contract/console";
 import { type ConfigSnapshot, type Model, type Provider, withoutUndefined } from "#core/index.ts";
-import type { Observer } from "#ports/index.ts";
+import type { Clock, Observer } from "#ports/index.ts";
 import { type Database, type DatabasePlace, threadPlace } from "#storage/in-thread.ts";
 import { OrderThread } from "#system/index.ts";
 import type { RehearsedChanges } from "../change/rehearsed-changes.ts";
@@ -14,9 +14,15 @@ export interface RehearsalsOptions {
   readonly place: DatabasePlace;
   readonly database: Database;
   readonly store: RehearsalStore;
+  readonly clock: Pick<Clock, "after">;
   readonly observer: Pick<Observer, "log">;
   readonly configSnapshot: () => ConfigSnapshot;
 }
+
+/** The thread ends when it was idle for so long. To start it takes as long as to replay 100,000 calls. */
+const idleMs = 60_000;
+/** Steps between two writes of a job's progress. In between, it is only read whether the job was canceled. */
+const stepsPerWrite = 10;
 
 interface Job {
   readonly id: string;
@@ -32,6 +38,7 @@ export class Rehearsals {
   readonly #thread: OrderThread<WorkerOrder, WorkerReply>;
   readonly #waiting: Job[] = [];
   #running: Promise<void> | null = null;
+  #cancelEnd: () => void = () => undefined;
   readonly #closing = new AbortController();
 
   constructor(options: RehearsalsOptions) {
@@ -63,13 +70,15 @@ export class Rehearsals {
   /** Ends the thread. Its job fails: no process notes it any more. */
   async close(): Promise<void> {
     this.#closing.abort();
+    this.#cancelEnd();
     this.#waiting.length = 0;
     await this.#thread.end();
     await this.#running;
   }
 
   async #runAll(): Promise<void> {
-    const { store, observer } = this.#options;
+    const { store, observer, clock } = this.#options;
+    this.#cancelEnd();
     for (let job = this.#waiting.shift(); job !== undefined; job = this.#waiting.shift()) {
       try {
         await this.#run(job);
@@ -81,7 +90,8 @@ export class Rehearsals {
       }
     }
     this.#running = null;
-    if (!this.#closing.signal.aborted) await this.#thread.end();
+    if (this.#closing.signal.aborted) return;
+    this.#cancelEnd = clock.after(idleMs, () => void this.#thread.end());
   }
 
   async #run({ id, order }: Job): Promise<void> {
@@ -89,10 +99,13 @@ export class Rehearsals {
     let reply = { ...noProgress, result: null as WorkerReply["result"] };
     if (!(await store.continues(id, reply))) return;
     await this.#do({ type: "begin", order });
-    while (reply.result === null) {
+    for (let step = 0; reply.result === null; step++) {
       reply = await this.#do({ type: "step" });
-      if (!(await store.continues(id, reply))) return;
-      await this.#beatOthers();
+      const isWritten = step % stepsPerWrite === 0;
+      const isOpen = isWritten ? await store.continues(id, reply) : await store.isOpen(id);
+      // The thread would keep what it counted.
+      if (!isOpen) return await this.#thread.end();
+      if (isWritten) await this.#beatOthers();
     }
     await store.done(id, reply.result);
   }

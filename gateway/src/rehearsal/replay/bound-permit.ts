@@ -37,7 +37,7 @@ export class BoundPermit {
     for (let index = 0; index < limits.length; index++) {
       const limit = limits[index] as BoundLimit;
       if (limit.take(this, amount)) continue;
-      for (let taken = 0; taken < index; taken++) (limits[taken] as BoundLimit).giveBack(this, amount);
+      for (let before = 0; before < index; before++) (limits[before] as BoundLimit).giveBack(this, amount);
       return limit;
     }
     return null;

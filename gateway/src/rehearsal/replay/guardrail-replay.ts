@@ -46,7 +46,7 @@ interface Rehearsed {
 
 /** Captured bodies have up to 64 KiB each. */
 const capturesAtOnce = 25;
-const refusalsAtOnce = 200;
+const refusalsAtOnce = 50;
 
 /**
  * Checks the captured bodies of past calls with the guardrails of a change, by the code of live calls. Each is checked alone. A

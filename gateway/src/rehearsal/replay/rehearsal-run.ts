@@ -42,8 +42,8 @@ export interface RehearsalProgress {
 /** Replayed before the period, so that rates and running calls are right when it begins. Spending is read up to a whole hour. */
 const warmUpMs = 600_000;
 const pageEntries = 2_000;
-/** Captured bodies are checked between two pages, which takes seconds. */
-const guardedPageEntries = 500;
+/** The captured bodies of a page are checked at once. */
+const guardedPageEntries = 25;
 /** Limits are often unused for a minute. To create their windows again took a fifth of the time. */
 const idleCountersMax = 20_000;
 
