@@ -9,10 +9,7 @@ interface AxeResult {
   }[];
 }
 
-/**
- * Violations of the WCAG 2.2 A and AA rules that can be checked automatically. The page's context needs `bypassCSP`, because the
- * content security policy would block axe.
- */
+/** Violations of the WCAG 2.2 A and AA rules that can be checked automatically. */
 export async function accessibilityViolations(page: Page): Promise<readonly string[]> {
   return await runAxe(page, ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]);
 }

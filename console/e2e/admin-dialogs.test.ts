@@ -27,7 +27,7 @@ describe.skipIf(noBrowser !== null)("dialogs for administrators", () => {
     });
     const token = link.slice(link.indexOf("=") + 1);
     await ada.call("invitation.accept", { body: { token, name: "Bob", password } });
-    const page = await ada.page(opened.browser, { bypassCSP: true });
+    const page = await ada.page(opened.browser);
     await page.goto("/console/settings?tab=users");
     const menu = page.getByRole("button", { name: `Actions for ${bob}` });
     const item = page.getByRole("menuitem", { name: "Reset second factor" });
@@ -55,7 +55,7 @@ describe.skipIf(noBrowser !== null)("dialogs for administrators", () => {
 
   test("shows the signing secret of a workspace on request, and removes it from the page with its dialog", async () => {
     const { secret } = await ada.call("workspaces.webhookSecret", { params: { workspace: "acme" } });
-    const page = await ada.page(opened.browser, { bypassCSP: true });
+    const page = await ada.page(opened.browser);
     await page.goto("/console/alerts?tab=channels&workspace=acme");
     await page.getByRole("button", { name: "Show signing secret" }).click();
     const dialog = page.getByRole("dialog", { name: "Signing secret of acme" });

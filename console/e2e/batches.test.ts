@@ -44,7 +44,7 @@ describe.skipIf(noBrowser !== null)("batches and files in the console", () => {
     const body = { name: "nightly", budget: { usd: 10, period: "month" as const } };
     const { key } = await opened.ada.call("keys.create", { params: { workspace: "acme" }, body });
     base = `/api/workspaces/acme/keys/${key.id}/call/v1`;
-    page = await opened.page({ bypassCSP: true });
+    page = await opened.page();
   });
 
   afterAll(async () => {

@@ -44,12 +44,12 @@ describe.skipIf(noBrowser !== null)("branding", () => {
   test.each(["light", "dark"] as const)("keeps texts readable in a pale accent color, %s", async (colorScheme) => {
     const console = { name: "Acme AI", accent: "#ffc9f0", logo: "" };
     await ada.call("settings.update", { body: { console } });
-    const visitor = await browser.page({ colorScheme, bypassCSP: true });
+    const visitor = await browser.page({ colorScheme });
     await visitor.goto("/console/sign-in");
     await visitor.getByText("Acme AI").waitFor();
     expect(await visitor.title()).toBe("Sign in · Acme AI");
     expect(await accessibilityViolations(visitor)).toEqual([]);
-    const page = await ada.page(browser, { colorScheme, bypassCSP: true });
+    const page = await ada.page(browser, { colorScheme });
     await page.goto("/console/keys?create=1&workspace=acme");
     await page.getByRole("dialog").waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);

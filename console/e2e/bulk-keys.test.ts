@@ -25,7 +25,7 @@ describe.skipIf(noBrowser !== null)("several keys at once", () => {
   const limits = async () => (await ada.call("keys.list", { params: acme })).data.map((key) => [key.name, key.limits]);
 
   test("get limits together, and each gets its own back with Undo", async () => {
-    const page = await ada.page(browser, { bypassCSP: true });
+    const page = await ada.page(browser);
     await page.goto("/console/keys?workspace=acme");
     await page.getByRole("checkbox", { name: "one" }).check();
     await page.getByRole("checkbox", { name: "two" }).check();

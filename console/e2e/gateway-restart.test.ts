@@ -82,7 +82,8 @@ describe.skipIf(noBrowser !== null)("the console while the gateway restarts", ()
   });
 
   test("pages that were loaded in advance open while the gateway is down", async () => {
-    const other = await opened.ada.page(opened.browser, { viewport: { width: 1280, height: 800 } });
+    const other = await opened.ada.page(opened.browser);
+    await other.addInitScript('Object.defineProperty(navigator.connection, "saveData", { value: false })');
     // By default, a browser lists 250 loaded files, and the console has more.
     await other.addInitScript("performance.setResourceTimingBufferSize(10_000)");
     await navigateTo(other, "/console/");

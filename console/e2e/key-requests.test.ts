@@ -27,7 +27,7 @@ describe.skipIf(noBrowser !== null)("key requests", () => {
   afterAll(() => opened?.stop());
 
   test("a viewer requests a key, an admin approves it with changes, and only the viewer gets its secret", async () => {
-    const page = await vera.page(browser, { bypassCSP: true });
+    const page = await vera.page(browser);
     await page.goto("/console/keys?workspace=acme");
     await page.getByRole("button", { name: "Request key" }).first().click();
     const form = page.getByRole("dialog", { name: "Request key" });
@@ -39,7 +39,7 @@ describe.skipIf(noBrowser !== null)("key requests", () => {
     const requested = (await vera.call("keyRequests.list", { params: acme })).data;
     expect(requested).toMatchObject([{ state: "pending", purpose: "Nightly evaluations" }]);
 
-    const adminPage = await ada.page(browser, { bypassCSP: true });
+    const adminPage = await ada.page(browser);
     await adminPage.goto("/console/?workspace=acme");
     await adminPage.getByText("1 key request waits for a decision in acme.").waitFor();
     await adminPage.getByRole("link", { name: "Review requests" }).click();

@@ -23,7 +23,7 @@ describe.skipIf(noBrowser !== null)("a provider without a stored key", () => {
   }
 
   test("asks only for the fields of the chosen authentication, and is stored without a secret", async () => {
-    const page = await opened.page({ viewport: { width: 360, height: 740 }, bypassCSP: true });
+    const page = await opened.page({ viewport: { width: 360, height: 740 } });
     const form = await newBedrock(page);
     await form.getByLabel("Access key ID").waitFor();
     expect(await form.getByLabel("File with the identity token").count()).toBe(0);

@@ -60,7 +60,7 @@ describe.skipIf(noBrowser !== null)("a person who leaves", () => {
   test("keeps, disables and revokes exactly the keys that the dialog shows, and nothing before each has a choice", async () => {
     const bob = await joined("bob");
     const before = await states();
-    const page = await ada.page(browser, { bypassCSP: true });
+    const page = await ada.page(browser);
     await page.goto("/console/settings?tab=users");
     await page.getByRole("button", { name: `Actions for ${bob.email}` }).click();
     await page.getByRole("menuitem", { name: "Disable" }).click();
@@ -120,7 +120,7 @@ describe.skipIf(noBrowser !== null)("a person who leaves", () => {
 
   test("is offboarded in three clicks from their page, which shows their keys, made or owned", async () => {
     const dan = await joined("dan");
-    const page = await ada.page(browser, { bypassCSP: true });
+    const page = await ada.page(browser);
     await page.goto("/console/settings?tab=users");
     await page.getByRole("link", { name: "dan" }).click();
     await page.getByRole("heading", { level: 1, name: "dan" }).waitFor();

@@ -46,7 +46,7 @@ describe.skipIf(noBrowser !== null)("every page of the console with data", () =>
   };
 
   describe("light or dark", () => {
-    const visit = visitor({ viewport: desktop, bypassCSP: true });
+    const visit = visitor({ viewport: desktop });
     test.each(allPages)("$name meets WCAG 2.2 AA and never scrolls sideways", async ({ path }) => {
       const found = await visit(async (page) => {
         await navigateTo(page, path(populated));

@@ -185,7 +185,7 @@ describe.skipIf(noBrowser !== null)("signing in to the console", () => {
   });
 
   test("sign-in and profile pass the automated WCAG 2.2 AA checks in light and dark mode", async () => {
-    const page = await browser.page({ bypassCSP: true });
+    const page = await browser.page();
     await page.goto("/console/profile");
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
     expect(await violationsInBothThemes(page)).toEqual([]);

@@ -56,7 +56,7 @@ describe.skipIf(noBrowser !== null)("single sign-on, agent sign-in and leaving m
   const faults = () => browser.faults.filter((fault) => !fault.startsWith(`${issuer.url}/authorize`));
 
   test("an external account with the administrator's address cannot sign in until the administrator connects it", async () => {
-    const page = await browser.page({ bypassCSP: true });
+    const page = await browser.page();
     await signInWithCorp(page);
     await page.getByRole("alert").getByText("An account with this email address exists").waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
@@ -122,7 +122,7 @@ describe.skipIf(noBrowser !== null)("single sign-on, agent sign-in and leaving m
     const [link, code] = [/Open (\S+)/.exec(printed)?.[1] ?? "", /code (\S{4}-\S{4})/.exec(printed)?.[1] ?? ""];
 
     // With the link, while signed out: after single sign-on, the code is filled in but not sent yet.
-    const page = await browser.page({ bypassCSP: true });
+    const page = await browser.page();
     const requestedPaths: string[] = [];
     page.on("request", (request) => requestedPaths.push(new URL(request.url()).pathname));
     await page.goto(link);
@@ -175,7 +175,7 @@ describe.skipIf(noBrowser !== null)("single sign-on, agent sign-in and leaving m
     await ada.call("invitation.accept", { body: { token, name: "Bob", password } });
     const params = { workspace: "acme" };
     await (await signInAs(gateway.url, bob)).call("keys.create", { params, body: { name: "nightly" } });
-    const page = await ada.page(browser, { bypassCSP: true });
+    const page = await ada.page(browser);
     await page.goto("/console/workspaces/acme?tab=members");
     await page
       .getByRole("row", { name: /bob@example.com/ })
@@ -196,7 +196,7 @@ describe.skipIf(noBrowser !== null)("single sign-on, agent sign-in and leaving m
   });
 
   test("rights rules are edited in order, tried with claims before saving, and saved", async () => {
-    const page = await ada.page(browser, { bypassCSP: true });
+    const page = await ada.page(browser);
     await page.goto("/console/settings?tab=sign-in&rules=oidc:corp");
     const dialog = page.getByRole("dialog");
     const button = (name: string) => dialog.getByRole("button", { name });
@@ -240,7 +240,7 @@ describe.skipIf(noBrowser !== null)("single sign-on, agent sign-in and leaving m
     };
     const key = new URL(totp_uri).searchParams.get("secret") ?? "";
     expect((await post("verify-totp", { code: oneTimeCode(key) })).status).toBe(200);
-    const page = await browser.page({ bypassCSP: true });
+    const page = await browser.page();
     await signInWithCorp(page);
     await page.getByText("Enter the six-digit code").waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
