@@ -91,9 +91,13 @@ function rehearsalsOn(databaseUrl: () => Promise<string | null>): void {
     await gateway.gateway.explainer.written();
     const { database } = gateway.control;
     if (when === "after") {
+      const blocked: readonly CallName[] = callNames.filter((name) => name !== "secret");
+      expect([...sent.after].map(([name, { status }]) => [name, status])).toEqual(
+        callNames.map((name) => [name, blocked.includes(name) && name !== "streamed" ? 400 : 200]),
+      );
       await until(async () => {
-        const checks = await database.kysely.selectFrom("guardrail_checks").selectAll().execute();
-        return checks.filter(({ at }) => at >= from).length >= 5;
+        const checks = await database.kysely.selectFrom("guardrail_checks").select("request_id").execute();
+        return blocked.every((name) => checks.some((check) => check.request_id === idOf(name, "after")));
       });
     }
     spans[when] = { from, to: Date.now() + 1 };
