@@ -103,7 +103,9 @@ async function openFixture(seed: number) {
 }
 
 /** A policy by provider is checked before each attempt, by the admission of live calls, which then decides about all limits. */
-const byAttempt = { name: "never-reached", usd: 1_000_000, period: "month", match: { providers: ["up"] } } as const;
+const byAttempt: NonNullable<RehearsedChange["budgets"]>[number] = {
+  ...{ name: "never-reached", usd: 1_000_000, period: "month", match: { providers: ["up"] } },
+};
 
 test.each([1, 2, 3, 4, 5, 6])(
   "seed %d: limits that are bound to callers decide as the admission of live calls",
