@@ -239,7 +239,7 @@ export function chargeOf(
   usage: Usage,
 ): { readonly cost: NanoUsd; readonly unpriced: readonly PricedClass[] } {
   const { prices, measures: priced, free, freeIfMeasured } = chargesOf(table, usage);
-  const isMeasured = priced.length > 0 && priced.some((name) => usage[name] > 0);
+  const isMeasured = priced.length > 0 && someUsed(priced, usage);
   return { cost: costBy(prices, usage), unpriced: usedOf(isMeasured ? freeIfMeasured : free, usage) };
 }
 
@@ -248,25 +248,28 @@ const none: readonly PricedClass[] = [];
 /** The classes that were used, usually none. */
 function usedOf(classes: ReadonlySet<PricedClass>, usage: Usage): readonly PricedClass[] {
   for (const name in usage) {
-    if (usage[name as PricedClass] === 0 || !classes.has(name as PricedClass)) continue;
-    return [...classes].filter((each) => usage[each] !== 0);
+    if (usage[name as PricedClass] !== 0 && classes.has(name as PricedClass)) return filterUsed(classes, usage);
   }
   return none;
 }
 
-/** `in` is faster than a list of the names, and most counts are 0. */
+function filterUsed(classes: ReadonlySet<PricedClass>, usage: Usage): readonly PricedClass[] {
+  return [...classes].filter((name) => usage[name] !== 0);
+}
+
+function someUsed(classes: readonly PricedClass[], usage: Usage): boolean {
+  return classes.some((name) => usage[name] > 0);
+}
+
 function costBy(prices: Prices, usage: Usage): NanoUsd {
   let pico = 0;
-  for (const name in usage) {
-    const count = usage[name as PricedClass];
-    const price = count === 0 ? undefined : prices.get(name as PricedClass);
-    if (price !== undefined) pico += count * price;
-  }
+  for (const { name, price } of prices) pico += usage[name] * price;
   // Terms are not negative, so below the limit every product and partial sum was exact. NaN takes the bigint path.
   return pico < exactPicoMax ? Math.floor((pico + picoPerNano / 2) / picoPerNano) : costWithBigint(prices, usage);
 }
 
-type Prices = ReadonlyMap<PricedClass, PicoUsd>;
+/** Classes with a price: few of all. */
+type Prices = readonly { readonly name: PricedClass; readonly price: PicoUsd }[];
 
 interface Charges {
   readonly prices: Prices;
@@ -292,7 +295,7 @@ export function isLongContext({ longContext }: PriceTable, usage: Usage): boolea
 /** The price of each class that has one, including classes that are charged as another one. */
 export function classPrices(table: PriceTable, isLong: boolean): ReadonlyMap<PricedClass, PicoUsd> {
   const { plain, long } = tableCharges(table);
-  return (isLong ? (long ?? plain) : plain).prices;
+  return new Map((isLong ? (long ?? plain) : plain).prices.map(({ name, price }) => [name, price]));
 }
 
 /** Cached, because most classes have no price and need no check at each call. */
@@ -308,7 +311,7 @@ const tableCharges = oncePerObject((table: PriceTable) => {
 function chargesBy(prices: ClassPrices): Charges {
   const has = (name: PricedClass): boolean => prices[name] !== undefined;
   const only = (names: readonly PricedClass[]): Prices =>
-    new Map(names.filter(has).map((name) => [name, prices[name] ?? 0]));
+    names.filter(has).map((name) => ({ name, price: prices[name] ?? 0 }));
   const names = new Set(pricedClasses.filter(has));
   return {
     prices: only(pricedClasses),
@@ -338,7 +341,7 @@ function freeClasses(priced: ReadonlySet<PricedClass>, byMeasure: boolean): Read
 
 function costWithBigint(prices: Prices, usage: Usage): NanoUsd {
   let pico = 0n;
-  for (const [name, price] of prices) pico += BigInt(Math.round(usage[name])) * BigInt(price);
+  for (const { name, price } of prices) pico += BigInt(Math.round(usage[name])) * BigInt(price);
   const nano = (pico + 500n) / 1_000n;
   return nano > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(nano);
 }

@@ -121,8 +121,11 @@ export class Admission implements PermitOwner {
   }
 
   #admitBy(rules: CallRules, estimate: Estimate, id?: string): Decision | Promise<Decision> {
+    return rules.shadow.length === 0 ? this.#admit(rules, estimate, id) : this.#admitShadowed(rules, estimate, id);
+  }
+
+  #admitShadowed(rules: CallRules, estimate: Estimate, id?: string): Decision | Promise<Decision> {
     const decision = this.#admit(rules, estimate, id);
-    if (rules.shadow.length === 0) return decision;
     const observed = (decided: Decision): Decision =>
       decided instanceof Permit ? this.#tryShadow(decided, rules.shadow, estimate) : decided;
     return decision instanceof Promise ? decision.then(observed) : observed(decision);
@@ -130,8 +133,12 @@ export class Admission implements PermitOwner {
 
   #orFail(decision: Decision | Promise<Decision>): Permit | Promise<Permit> {
     if (decision instanceof Permit) return decision;
-    if (decision instanceof Promise) return decision.then((decided) => this.#orFail(decided));
-    return Promise.reject(this.#failureOf(decision));
+    if (decision instanceof Denial) return Promise.reject(this.#failureOf(decision));
+    return this.#orFailLater(decision);
+  }
+
+  #orFailLater(decision: Promise<Decision>): Promise<Permit> {
+    return decision.then((decided) => this.#orFail(decided));
   }
 
   /**
@@ -172,10 +179,13 @@ export class Admission implements PermitOwner {
     for (const rule of rules) claims.push(rule.claim(estimate.tokens, money, nowMs, model));
     const answer = this.#counter.reserve(claims, id, true);
     if (!(answer instanceof Promise) && answer.granted) return this.#permit(rules, answer);
-    const reserve: Reservation["reserve"] = (next) => this.#counter.reserve(next, id, true);
-    const reservation = { rules, claims, money, nowMs, reserve };
+    const reservation = { rules, claims, money, nowMs, reserve: this.#reserving(id) };
     const isPending = answer instanceof Promise || answer.reason !== "limit";
     return isPending ? this.#decide(reservation, answer) : this.#decided(reservation, answer);
+  }
+
+  #reserving(id: string | undefined): Reservation["reserve"] {
+    return (claims) => this.#counter.reserve(claims, id, true);
   }
 
   /** Throws what `admit` would throw now for any call, as far as this process knows. Reserves nothing. `isFree`: budgets are skipped. */
@@ -325,11 +335,17 @@ export class Admission implements PermitOwner {
 
   settle(ticket: object, actual: readonly number[]): void {
     const done = this.#counter.settle(ticket, actual);
-    if (done instanceof Promise) done.catch(() => this.#settleAgain(ticket, actual));
+    if (done instanceof Promise) void this.#awaitSettled(done, ticket, actual);
   }
 
   /** Retries with backoff, which is safe: the counter ends a reservation only once. */
-  async #settleAgain(ticket: object, actual: readonly number[]): Promise<void> {
+  async #awaitSettled(done: Promise<void>, ticket: object, actual: readonly number[]): Promise<void> {
+    try {
+      await done;
+      return;
+    } catch {
+      // The counter has logged it.
+    }
     let waitMs: number = bounds.settleRetryMs;
     for (let retry = 0; retry < bounds.settleRetriesMax; retry++) {
       await sleep(this.#clock, waitMs, null);

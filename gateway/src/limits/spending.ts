@@ -131,9 +131,13 @@ export class Spending {
     for (const budget of budgets) {
       const { key, window } = budget;
       const counted = this.#options.counter.spend(key, counterPeriod(window, cost.at), attemptCost(window, cost));
-      if (counted instanceof Promise) void counted.then((later) => later || this.#forget(budget));
+      if (counted instanceof Promise) this.#forgetUncounted(counted, budget);
       else if (!counted) this.#forget(budget);
     }
+  }
+
+  #forgetUncounted(counted: Promise<boolean>, budget: CountedBudget): void {
+    void counted.then((later) => later || this.#forget(budget));
   }
 
   /** The same for all possible budgets of an entry, including budgets that this process does not count. */

@@ -72,12 +72,15 @@ export class CallRun implements AttemptListener, TallyOwner {
       this.#refuse(thrown);
       return;
     }
-    if (permit instanceof Promise) {
-      void permit.then(
-        (granted) => this.#admitted(granted),
-        (thrown: unknown) => this.#refuse(thrown),
-      );
-    } else this.#admitted(permit);
+    if (permit instanceof Promise) this.#awaitPermit(permit);
+    else this.#admitted(permit);
+  }
+
+  #awaitPermit(permit: Promise<Permit>): void {
+    void permit.then(
+      (granted) => this.#admitted(granted),
+      (thrown: unknown) => this.#refuse(thrown),
+    );
   }
 
   async #admitKept(): Promise<Permit> {
@@ -160,12 +163,16 @@ export class CallRun implements AttemptListener, TallyOwner {
     try {
       const selection = this.#plan?.next(failure) ?? null;
       if (selection === null) this.#end();
-      else if (selection.waitMs > 0) this.#attemptLater(selection).catch((thrown) => this.#crash(thrown));
-      else if (this.#call.files !== undefined) this.#attemptWithFiles(selection).catch((thrown) => this.#crash(thrown));
+      else if (selection.waitMs > 0) this.#watch(this.#attemptLater(selection));
+      else if (this.#call.files !== undefined) this.#watch(this.#attemptWithFiles(selection));
       else this.#open(this.#call, selection);
     } catch (thrown) {
       this.#crash(thrown);
     }
+  }
+
+  #watch(work: Promise<void>): void {
+    work.catch((thrown) => this.#crash(thrown));
   }
 
   /** Ends the call after an error in our own code. */
@@ -194,13 +201,14 @@ export class CallRun implements AttemptListener, TallyOwner {
     else this.#open(this.#call, selection);
   }
 
-  /** Opens the attempt once its money is held on the policies of its model and provider. */
   #open(call: Call, selection: Selection): void {
+    if (call.principal.policies === undefined) openAttempt(this.#dependencies, call, selection, this.#tally, this);
+    else this.#enter(call, selection);
+  }
+
+  /** Opens the attempt once its money is held on the policies of its model and provider. */
+  #enter(call: Call, selection: Selection): void {
     const { principal, tags } = call;
-    if (principal.policies === undefined) {
-      openAttempt(this.#dependencies, call, selection, this.#tally, this);
-      return;
-    }
     const { model, deployment } = selection;
     const place = { model: model.name, provider: deployment.provider.id, tags };
     let waits: Promise<void> | undefined;
@@ -214,8 +222,7 @@ export class CallRun implements AttemptListener, TallyOwner {
     if (waits === undefined) openAttempt(this.#dependencies, call, selection, this.#tally, this);
     else {
       const open = () => openAttempt(this.#dependencies, call, selection, this.#tally, this);
-      const refused = (thrown: unknown) => this.#notEntered(selection, asFailure(thrown));
-      waits.then(open, refused).catch((thrown) => this.#crash(thrown));
+      this.#watch(waits.then(open, (thrown: unknown) => this.#notEntered(selection, asFailure(thrown))));
     }
   }
 
@@ -251,13 +258,15 @@ export class CallRun implements AttemptListener, TallyOwner {
     this.#filesMemory?.release();
     const { handover } = this.#tally;
     if (handover === null) this.#answer(delivery);
-    // The money of a background response must be held by its task before its caller knows of it.
-    else {
-      handover.then(
-        () => this.#answer(delivery),
-        (thrown: unknown) => this.onFailure(asFailure(thrown)),
-      );
-    }
+    else this.#answerAfter(handover, delivery);
+  }
+
+  /** The money of a background response must be held by its task before its caller knows of it. */
+  #answerAfter(handover: Promise<void>, delivery: Delivery): void {
+    handover.then(
+      () => this.#answer(delivery),
+      (thrown: unknown) => this.onFailure(asFailure(thrown)),
+    );
   }
 
   onFailure(failure: Failure): void {

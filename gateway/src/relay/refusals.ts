@@ -77,7 +77,16 @@ type Explains = Pick<RelayDependencies, "explainer">;
 export function explainCall(dependencies: Explains, call: Call, plan: Plan | null, tally: CallTally): void {
   const { refusal, failures } = tally;
   const isImportant = refusal !== null || failures !== null;
-  if (!isImportant && plan?.chosen !== true) return;
+  if (isImportant || plan?.chosen === true) explainEnd(dependencies, call, plan, tally, isImportant);
+}
+
+function explainEnd(
+  dependencies: Explains,
+  call: Call,
+  plan: Plan | null,
+  { refusal, failures }: CallTally,
+  isImportant: boolean,
+): void {
   explain(dependencies, call, isImportant, () =>
     explanationOf(plan?.explain() ?? nothingPlanned, refusal, failures ?? []),
   );

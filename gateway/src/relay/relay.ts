@@ -120,9 +120,8 @@ export class Relay {
 
   /** The same, with the outcome passed to `listener`, perhaps within this call. */
   start(call: Call, listener: CallListener): void {
-    const guard = this.#guardOf(call);
-    if (guard === null) new CallRun(this.#dependencies, call, listener).start();
-    else this.#startGuarded(call, guard, new GuardedListener(guard, call, listener));
+    if (this.hasGuardrails(call.principal)) this.#startGuarded(call, listener);
+    else new CallRun(this.#dependencies, call, listener).start();
   }
 
   #guardOf(fields: GuardedFields & { readonly signal?: CallSignal }): CallGuard | null {
@@ -131,7 +130,9 @@ export class Relay {
     });
   }
 
-  #startGuarded(call: Call, guard: CallGuard, listener: CallListener): void {
+  #startGuarded(call: Call, unguarded: CallListener): void {
+    const guard = this.#guardOf(call) as CallGuard;
+    const listener = new GuardedListener(guard, call, unguarded);
     const refuse = (thrown: unknown): void => {
       notAdmitted(this.#dependencies, call, thrown).then(
         (refusal) => listener.answered(refusal),

@@ -42,7 +42,8 @@ export function readChatRequest(bytes: Uint8Array): RequestFacts {
     facts.agentKey = cacheKey;
   }
   facts.conversation = { messages: body.get("messages") };
-  Object.assign(facts, toolFacts(bytes, body.get("tools")));
+  const tools = body.get("tools");
+  if (tools !== undefined) Object.assign(facts, toolFacts(bytes, tools));
   addNamedModel(facts, body, "moderation");
   if (body.nonNull("web_search_options") !== null) addSearch(facts);
   facts.objects = body.objects();

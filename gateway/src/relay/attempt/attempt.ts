@@ -49,7 +49,7 @@ export function openAttempt(
     listener.onFailure(new Failure("unsupported_by_model", message, options));
     return;
   }
-  new ModelAttempt({ dependencies, call, selection, match, tally }, listener).start();
+  new ModelAttempt(dependencies, call, selection, match, tally, listener).start();
 }
 
 class ModelAttempt extends RunningAttempt {

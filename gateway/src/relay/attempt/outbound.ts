@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { bounds, type CallSignal, type Deployment, Failure, type HeaderReader, type Provider } from "#core/index.ts";
-import type { OutboundBody, Tracing } from "#ports/index.ts";
+import type { FormBody, OutboundBody, Tracing } from "#ports/index.ts";
 import {
   canPatchQuickly,
   type GovernedMembers,
@@ -53,10 +53,7 @@ export function sendAttempt(
   const governing = governingOf(attempt);
   const form = translator === null && !(call.body instanceof Uint8Array) ? call.body : null;
   headers["content-type"] = form?.contentType ?? "application/json";
-  const pieces =
-    form === null
-      ? passedPieces(attempt, governing)
-      : { size: form.size(upstreamModel), open: () => form.open(upstreamModel) };
+  const pieces = form === null ? passedPieces(attempt, governing) : openedForm(form, upstreamModel);
   const whole = pieces === null ? wholeBody(attempt, translator, governing) : null;
   const url = urlOf(match, deployment, stream);
   const draft: OutboundDraft = {
@@ -69,14 +66,39 @@ export function sendAttempt(
     body: whole instanceof Promise ? null : whole,
   };
   const { providerClient } = dependencies;
-  const later = whole instanceof Promise ? adjustLater(attempt, draft, whole) : adjust(attempt, draft);
-  const authorizing =
-    later === undefined
-      ? providerClient.authorize(match.kind, draft, signal)
-      : later.then(() => providerClient.authorize(match.kind, draft, signal));
-  if (authorizing !== undefined) return authorizing.then(() => begin(attempt, draft, pieces, signal));
+  const adjusting = whole instanceof Promise ? adjustLater(attempt, draft, whole) : adjust(attempt, draft);
+  if (adjusting !== undefined) return beginLater(attempt, draft, pieces, signal, adjusting);
+  const authorizing = providerClient.authorize(match.kind, draft, signal);
+  if (authorizing !== undefined) return beginAuthorized(attempt, draft, pieces, signal, authorizing);
   begin(attempt, draft, pieces, signal);
   return undefined;
+}
+
+async function beginLater(
+  attempt: RunningAttempt,
+  draft: OutboundDraft,
+  pieces: OutboundBody | null,
+  signal: CallSignal,
+  adjusting: Promise<void>,
+): Promise<void> {
+  await adjusting;
+  await attempt.dependencies.providerClient.authorize(attempt.match.kind, draft, signal);
+  begin(attempt, draft, pieces, signal);
+}
+
+async function beginAuthorized(
+  attempt: RunningAttempt,
+  draft: OutboundDraft,
+  pieces: OutboundBody | null,
+  signal: CallSignal,
+  authorizing: Promise<void>,
+): Promise<void> {
+  await authorizing;
+  begin(attempt, draft, pieces, signal);
+}
+
+function openedForm(form: FormBody, upstreamModel: string): OutboundBody {
+  return { size: form.size(upstreamModel), open: () => form.open(upstreamModel) };
 }
 
 function begin(attempt: RunningAttempt, draft: OutboundDraft, pieces: OutboundBody | null, signal: CallSignal): void {
@@ -126,23 +148,30 @@ async function clearedBody(
 
 /** The caller's body with the upstream's model; a large one is worked on in a thread. */
 export function patchedBody(parts: AttemptParts): Uint8Array | Promise<Uint8Array> {
-  const { call, selection, warnings } = parts;
+  const { call, selection } = parts;
   const { body, facts, protocol } = call;
-  const { endpoint, wire, wireDialect: dialect } = protocol;
+  const { endpoint, wire } = protocol;
   const { upstreamModel } = selection.deployment;
   if (!(body instanceof Uint8Array)) throw new Error("a call is sent after its answer has begun");
-  const ask = { endpoint, facts, upstreamModel };
   if (!bearsSeals(call)) {
     const inPlaceMax = canPatchQuickly(wire, facts) ? bounds.sendAtOnceBytesMax : bounds.readInPlaceBytesMax;
     if (body.length <= inPlaceMax) return patchRequest(wire, body, facts, upstreamModel);
-    return workOnBody(parts, "patch", ask).then(({ made }) => made);
+    return workOnBody(parts, "patch", { endpoint, facts, upstreamModel }).then(({ made }) => made);
   }
+  return unsealedBody(parts, body);
+}
+
+function unsealedBody(parts: AttemptParts, body: Uint8Array): Uint8Array | Promise<Uint8Array> {
+  const { call, selection, warnings } = parts;
+  const { facts, protocol } = call;
+  const { endpoint, wire, wireDialect: dialect } = protocol;
+  const { upstreamModel } = selection.deployment;
   if (body.length <= bounds.unsealInPlaceBytesMax) {
     return removeForeignSeals(patchRequest(wire, body, facts, upstreamModel), { dialect, upstreamModel }, (warning) =>
       warnings.add(warning),
     );
   }
-  return workOnBody(parts, "unseal", { ...ask, dialect }).then(({ made }) => made);
+  return workOnBody(parts, "unseal", { endpoint, facts, upstreamModel, dialect }).then(({ made }) => made);
 }
 
 /**
@@ -161,8 +190,12 @@ function adjust(parts: AttemptParts, draft: OutboundDraft): Promise<void> | unde
   if (!adjusts || lane.adjust === undefined) return undefined;
   const inPlaceMax = lane.walks === true ? bounds.unsealInPlaceBytesMax : bounds.readInPlaceBytesMax;
   if (body !== null && body.length > inPlaceMax) return adjustBeside(parts, draft, body);
-  lane.adjust(draft, (warning) => parts.warnings.add(warning));
+  adjustHere(parts, draft);
   return undefined;
+}
+
+function adjustHere({ match, warnings }: AttemptParts, draft: OutboundDraft): void {
+  match.lane.adjust?.(draft, (warning) => warnings.add(warning));
 }
 
 async function adjustBeside(parts: AttemptParts, draft: OutboundDraft, body: Uint8Array): Promise<void> {

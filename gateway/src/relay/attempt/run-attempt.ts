@@ -28,14 +28,21 @@ export abstract class RunningAttempt implements AttemptParts, AnswerListener {
   #own: Pick<AbortController, "signal" | "abort"> | null = null;
   #isEnded = false;
 
-  constructor(parts: Omit<AttemptParts, "warnings">, listener: AttemptListener) {
-    this.dependencies = parts.dependencies;
-    this.call = parts.call;
-    this.selection = parts.selection;
-    this.match = parts.match;
-    this.tally = parts.tally;
+  constructor(
+    dependencies: RelayDependencies,
+    call: Call,
+    selection: Selection,
+    match: LaneMatch,
+    tally: CallTally,
+    listener: AttemptListener,
+  ) {
+    this.dependencies = dependencies;
+    this.call = call;
+    this.selection = selection;
+    this.match = match;
+    this.tally = tally;
     this.#listener = listener;
-    if (parts.call.overBudget !== undefined) this.warnings.add(parts.call.overBudget);
+    if (call.overBudget !== undefined) this.warnings.add(call.overBudget);
   }
 
   /** Returns a promise only if it has to wait, for a large body or a token, so that a common call is sent at once. */
@@ -54,19 +61,16 @@ export abstract class RunningAttempt implements AttemptParts, AnswerListener {
       this.#listener.onFailure(asFailure(thrown));
       return;
     }
-    if (drains(call, selection.deployment.provider)) {
-      const own = new AbortController();
-      const abort = (): void => own.abort();
-      this.#own = { signal: own.signal, abort };
-      if (call.signal.aborted) abort();
-      else call.signal.addEventListener("abort", abort, { once: true });
-    }
-    if (waitsForDisk(dependencies)) {
-      dependencies.journal.synced().then(
-        () => this.#send(),
-        (thrown: unknown) => this.#onThrown(thrown),
-      );
-    } else this.#send();
+    if (drains(call, selection.deployment.provider)) this.#own = followed(call.signal);
+    if (waitsForDisk(dependencies)) this.#sendOnceSynced();
+    else this.#send();
+  }
+
+  #sendOnceSynced(): void {
+    this.dependencies.journal.synced().then(
+      () => this.#send(),
+      (thrown: unknown) => this.#onThrown(thrown),
+    );
   }
 
   onAnswer(answer: OutboundAnswer): void {
@@ -77,12 +81,15 @@ export abstract class RunningAttempt implements AttemptParts, AnswerListener {
       this.#onThrown(thrown);
       return;
     }
-    if (delivery instanceof Promise) {
-      delivery.then(
-        (later) => this.#onDelivery(later),
-        (thrown: unknown) => this.#onThrown(thrown),
-      );
-    } else this.#onDelivery(delivery);
+    if (delivery instanceof Promise) this.#awaitDelivery(delivery);
+    else this.#onDelivery(delivery);
+  }
+
+  #awaitDelivery(delivery: Promise<Delivery>): void {
+    delivery.then(
+      (later) => this.#onDelivery(later),
+      (thrown: unknown) => this.#onThrown(thrown),
+    );
   }
 
   onFailure(failure: Failure): void {
@@ -91,10 +98,15 @@ export abstract class RunningAttempt implements AttemptParts, AnswerListener {
 
   #send(): void {
     try {
-      this.send(this.#own?.signal ?? this.call.signal)?.catch((thrown) => this.#onThrown(thrown));
+      const sending = this.send(this.#own?.signal ?? this.call.signal);
+      if (sending !== undefined) this.#awaitSending(sending);
     } catch (thrown) {
       this.#onThrown(thrown);
     }
+  }
+
+  #awaitSending(sending: Promise<void>): void {
+    sending.catch((thrown) => this.#onThrown(thrown));
   }
 
   #onDelivery(delivery: Delivery): void {
@@ -115,6 +127,15 @@ export abstract class RunningAttempt implements AttemptParts, AnswerListener {
     this.#isEnded = true;
     if (this.#own !== null) this.call.signal.removeEventListener("abort", this.#own.abort);
   }
+}
+
+/** A signal that aborts with another one, until its listener is removed. */
+function followed(signal: CallSignal): Pick<AbortController, "signal" | "abort"> {
+  const own = new AbortController();
+  const abort = (): void => own.abort();
+  if (signal.aborted) abort();
+  else signal.addEventListener("abort", abort, { once: true });
+  return { signal: own.signal, abort };
 }
 
 /** An error while settling must not keep the call from its end. */
