@@ -94,7 +94,7 @@ export interface Call {
 }
 
 /** The headers of a call that one account gets; `provider` null: not determined yet. */
-export interface ForwardedHeaders {
+interface ForwardedHeaders {
   provider: Provider | null;
   headers: Readonly<Record<string, string>>;
 }

@@ -26,7 +26,6 @@ export type {
   Call,
   CallListener,
   CallResult,
-  ForwardedHeaders,
   GuardrailServices,
 } from "./call.ts";
 export {

@@ -129,7 +129,7 @@ export function filterIndex(first: number, second: number, last: number, length:
   );
 }
 
-export function filterIndexOf(name: string): number {
+function filterIndexOf(name: string): number {
   const second = name.length > 1 ? name.charCodeAt(1) : QUOTE;
   return filterIndex(name.charCodeAt(0), second, name.charCodeAt(name.length - 1), name.length);
 }

@@ -22,7 +22,7 @@ import type { PastCall } from "./past-call.ts";
 import type { ReplayClock } from "./replay-clock.ts";
 
 /** Finds what limits need of a call, only if they need it. */
-export interface CallMoney {
+interface CallMoney {
   mostOf(call: PastCall): number;
   leastOf(call: PastCall, most: number): number;
   /** The model that it would be admitted for. */
