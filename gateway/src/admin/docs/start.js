@@ -54,7 +54,7 @@ function start(whole) {
   show();
 }
 
-/** A document with the operations of one tag and the components they refer to. */
+/** A document with the operations of one tag and the components they refer to. Only the first begins with the introduction. */
 function sectionOf(whole, tag) {
   const paths = {};
   for (const [path, item] of Object.entries(whole.paths)) {
@@ -71,5 +71,6 @@ function sectionOf(whole, tag) {
     }
   };
   addReferenced(paths);
-  return { ...whole, tags: [tag], paths, components };
+  const info = tag === whole.tags[0] ? whole.info : { ...whole.info, description: "" };
+  return { ...whole, info, tags: [tag], paths, components };
 }
