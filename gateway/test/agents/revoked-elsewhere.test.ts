@@ -42,7 +42,7 @@ async function processOf(database: Database, directory: string) {
     async calls(token: string): Promise<string> {
       const headers = new Headers({ authorization: `Bearer ${token}` });
       try {
-        return (await authenticator.authenticate(headers, "192.0.2.1")).person ?? "nobody";
+        return (await authenticator.authenticate(headers, "192.0.2.1")).person ?? "no person";
       } catch (thrown) {
         return (thrown as { code: string }).code;
       }

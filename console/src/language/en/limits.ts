@@ -79,8 +79,6 @@ export const limits = {
     },
     splitTag: "Tag",
     splitWords: "{calls}, by {split}",
-    withoutTag: "Without this tag",
-    noPerson: "No person",
     over: "Over budget",
     overHelp: "Refuse requests that do not fit, or run them with a cheaper model.",
     refuse: "Refuse",

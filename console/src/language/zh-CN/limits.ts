@@ -73,8 +73,6 @@ export const limits: Translation<typeof english> = {
     },
     splitTag: "标签",
     splitWords: "{calls}，按 {split} 拆分",
-    withoutTag: "无此标签",
-    noPerson: "无人员",
     over: "超出预算时",
     overHelp: "拒绝超出的请求，或改用更便宜的模型。",
     refuse: "拒绝",

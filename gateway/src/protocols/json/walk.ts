@@ -36,7 +36,7 @@ export function walkMembers(
 interface Visitor {
   open(start: number): void;
   close(): void;
-  /** Returns false to end the walk. */
+  /** Only members that may be wanted. Returns false to end the walk. */
   member(name: string, valueStart: number): boolean;
 }
 

@@ -26,7 +26,7 @@ export function countMediaByUrl(
   scanned: Pick<NameMatches, "classes">,
   isStoredByVendor = (_address: string): boolean => false,
 ): MediaByUrl | undefined {
-  if ((scanned.classes & addressClass) === 0) return undefined;
+  if ((scanned.classes & ADDRESS_NAMES) === 0) return undefined;
   const bytes = asBuffer(body);
   if (!addressMarks.some((mark) => bytes.includes(mark)) && !mayEscapeNames(bytes)) return undefined;
   const found = { pictures: 0, others: 0 };
@@ -67,7 +67,7 @@ function isDataUrl(bytes: Buffer, start: number): boolean {
 
 /** Members that may hold a URL of media, and their bit in the filter of names. */
 export const addressNames: ReadonlySet<string> = new Set(["source", ...Object.keys(addressBounds)]);
-export const addressClass = 16;
+export const ADDRESS_NAMES = 16;
 const addressMarks = ['_url"', '"url"', '"fileUri"', '"file_uri"'].map((mark) => Buffer.from(mark));
 
 /** A URL in a body and the span to replace with the media. */

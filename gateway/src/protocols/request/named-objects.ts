@@ -6,7 +6,7 @@ import { type NameMatches, readSpan } from "../json/scan.ts";
 import { skimObject } from "../json/skim.ts";
 import { invalid } from "../json/value.ts";
 import { DUPLICATE, mayEscapeNames, textAt, walkObjects } from "../json/walk.ts";
-import { addressClass, addressNames, mediaNames } from "./media.ts";
+import { ADDRESS_NAMES, addressNames, mediaNames } from "./media.ts";
 
 /** An upstream object that a body names: a file, vector store, container, conversation or cache. */
 export interface NamedObject {
@@ -73,7 +73,7 @@ export function objectNames(
     filter: new NameFilter()
       .add(OBJECT_NAMES, walked)
       .add(MEDIA_NAMES, mediaNames)
-      .add(addressClass, addressNames)
+      .add(ADDRESS_NAMES, addressNames)
       .add(TOOL_NAMES, toolsIn)
       .add(ID_NAMES, ids),
   };

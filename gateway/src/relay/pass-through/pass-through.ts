@@ -46,19 +46,22 @@ export function passThrough(
   };
   return new Promise((onDelivery, onFailure) => {
     const listener = { onDelivery, onFailure };
-    const attempt = new PassThroughAttempt(dependencies, call, selection, matchOfPath(route), tally, listener);
-    attempt.passed = passed;
+    const attempt = new PassThroughAttempt(passed, dependencies, call, selection, matchOfPath(route), tally, listener);
     if (price.by === "unknown") attempt.warnings.add(unpriced);
     attempt.start();
   });
 }
 
 class PassThroughAttempt extends RunningAttempt {
-  /** Set before `start`. */
-  passed!: PassThroughCall;
+  readonly #passed: PassThroughCall;
+
+  constructor(passed: PassThroughCall, ...parts: ConstructorParameters<typeof RunningAttempt>) {
+    super(...parts);
+    this.#passed = passed;
+  }
 
   protected async send(signal: CallSignal): Promise<void> {
-    const { route, method, body, form, price } = this.passed;
+    const { route, method, body, form, price } = this.#passed;
     const { provider, kind, target } = route;
     const { upstreamModel } = price.deployment;
     const { stream } = this.call.facts;
@@ -84,7 +87,7 @@ class PassThroughAttempt extends RunningAttempt {
     try {
       if (status >= 300 && status <= 399) throw redirected(status);
       if (status < 200 || status > 299) throw await this.#refusal(answer);
-      this.entry.kept.passed(objectsOfHead(this.passed, headers, this.dependencies.clock.now()));
+      this.entry.kept.passed(objectsOfHead(this.#passed, headers, this.dependencies.clock.now()));
       return this.#isWhole(headers) ? await this.#passWhole(answer) : await this.#passStream(answer);
     } catch (thrown) {
       answer.body.cancel();
@@ -94,37 +97,37 @@ class PassThroughAttempt extends RunningAttempt {
 
   #refusal(answer: OutboundAnswer): Promise<Failure> {
     const { dependencies, call, entry } = this;
-    const { provider, kind, target } = this.passed.route;
+    const { provider, kind, target } = this.#passed.route;
     const errorDialect = target.lane?.lane.errorDialect ?? call.protocol.wireDialect;
     return refusalOf(dependencies, call, { provider, kind, errorDialect, entry, asItIs: true }, answer);
   }
 
   /** Whole answers of paths with a lane are read before they are passed on. */
   #isWhole(headers: HeaderReader): boolean {
-    const { method, route, body } = this.passed;
+    const { method, route, body } = this.#passed;
     if (method === "HEAD") return false;
     const type = headers.get("content-type") ?? "";
-    if (this.passed.isAnswerChecked === true && (isJsonType(type) || /^text\/(?!event-stream)/i.test(type)))
+    if (this.#passed.isAnswerChecked === true && (isJsonType(type) || /^text\/(?!event-stream)/i.test(type)))
       return true;
     if (route.target.lane !== null && body !== null) {
       return type === "" || isJsonType(type) || /^text\/(?:plain|json|html)\b/i.test(type);
     }
     // The answer may contain the id of a new object, which only its workspace may use.
     const isShort = Number(headers.get("content-length") ?? 0) <= bounds.replyInPlaceBytesMax;
-    const isRead = makesObjects(this.passed) || this.passed.fileNames !== undefined;
+    const isRead = makesObjects(this.#passed) || this.#passed.fileNames !== undefined;
     return isRead && isShort && !headers.has("content-encoding") && isJsonType(type);
   }
 
   #passWhole(answer: OutboundAnswer): Promise<Delivery> {
     const { dependencies, call, tally, entry } = this;
-    const { isRead, route } = this.passed;
+    const { isRead, route } = this.#passed;
     const { status } = answer;
     const { idleMs } = route.provider.timeouts;
     return readWhole(dependencies.memory, call.principal, { answer, idleMs }, async (read) => {
-      if (!isRead && makesObjects(this.passed) && read.length <= bounds.replyInPlaceBytesMax) {
-        entry.kept.passed(madeObjects(this.passed, read));
+      if (!isRead && makesObjects(this.#passed) && read.length <= bounds.replyInPlaceBytesMax) {
+        entry.kept.passed(madeObjects(this.#passed, read));
       }
-      const { body, facts } = await this.#readReply(withOwnNames(read, this.passed), encodingOf(answer));
+      const { body, facts } = await this.#readReply(withOwnNames(read, this.#passed), encodingOf(answer));
       entry.money.reply = facts;
       entry.succeed(status, facts, 0);
       entry.warnUnpriced();
@@ -139,7 +142,7 @@ class PassThroughAttempt extends RunningAttempt {
     const { principal, protocol } = this.call;
     const { usage } = this.match.traits;
     const isPacked = encoding !== "identity";
-    if (!isPacked && body.length > bounds.replyInPlaceBytesMax && this.passed.route.isRead) {
+    if (!isPacked && body.length > bounds.replyInPlaceBytesMax && this.#passed.route.isRead) {
       const ask = { endpoint: protocol.endpoint, dialect: protocol.wireDialect, usage };
       const done = await this.dependencies.bodies.do("reply", ask, body, { owner: principal });
       return { body: done.body, facts: unlessFailed(() => outcomeOf(done).answer) };
@@ -151,7 +154,7 @@ class PassThroughAttempt extends RunningAttempt {
   }
 
   #replyReader(): ReplyReader {
-    const { isRead, target } = this.passed.route;
+    const { isRead, target } = this.#passed.route;
     const { lane } = target;
     return isRead || lane === null ? this.call.protocol.wire : upstreamSide(lane.lane.dialect).replyReader;
   }
@@ -174,7 +177,7 @@ class PassThroughAttempt extends RunningAttempt {
 
   /** Events of the path's dialect are passed one by one, everything else as it comes. */
   async #tapOf(answer: OutboundAnswer): Promise<StreamTap> {
-    const { isRead, route, body } = this.passed;
+    const { isRead, route, body } = this.#passed;
     const { lane } = route.target;
     if (lane === null || body === null) return new RawTap();
     const reader = this.#replyReader();
@@ -194,7 +197,7 @@ class PassThroughAttempt extends RunningAttempt {
 
   #headersOf(answer: OutboundAnswer): Record<string, string> {
     const { deployment } = this.selection;
-    const { method, route } = this.passed;
+    const { method, route } = this.#passed;
     const headers = answerHeaders(this, answer.headers);
     const redactor = accountRedactor(deployment.provider);
     for (const name of method === "HEAD" ? ofHeads : ofAnswers) {

@@ -8,6 +8,7 @@ import { Nothing } from "../../../components/figures.tsx";
 import { ManagedByFile } from "../../../components/managed-by-file.tsx";
 import { StatusBadge } from "../../../components/status-badge.tsx";
 import { t } from "../../../language/areas/limits.ts";
+import { rowName } from "../../usage/row-names.ts";
 import { kindWords } from "../limit-usage-words.ts";
 
 interface PolicyColumnsOptions {
@@ -63,26 +64,18 @@ function Used({ policy }: { readonly policy: ConsoleBudgetPolicy }) {
     return used === null ? <Nothing /> : <Amount used={used} limit={limit} exhausted={policy.exhausted} />;
   }
   if (counters.length === 0) return <Nothing />;
+  const by = policy.split_by === "person" ? "person" : "tag";
   return (
     <Stack gap={2}>
       {counters.slice(0, 5).map((counter) => (
         <span key={counter.value}>
-          {counterName(policy, counter)}:{" "}
+          {rowName({ id: counter.value, label: counter.label }, by)}:{" "}
           {counter.used === null ? <Nothing /> : <Amount {...counter} used={counter.used} />}
         </span>
       ))}
       {counters.length > 5 && <small>{t("limits.policy.more", { count: counters.length - 5 })}</small>}
     </Stack>
   );
-}
-
-/** The value is `-` for calls without one. */
-function counterName(
-  { split_by: split }: ConsoleBudgetPolicy,
-  { value, label }: ConsoleBudgetPolicy["counters"][number],
-): string {
-  if (value !== "-") return label;
-  return split === "person" ? t("limits.policy.noPerson") : t("limits.policy.withoutTag");
 }
 
 interface AmountProps {
