@@ -47,6 +47,8 @@ interface SharedRefusal extends Refused {
 
 /** Several limits of a call may need a recall, one after the other. */
 const recallsPerReservation = 3;
+/** How often a state is read again because a share was granted while it was read. */
+const peeksMax = 3;
 
 /** A counter that several processes share. */
 export class RedisCounter implements Counter {
@@ -372,10 +374,14 @@ export class RedisCounter implements Counter {
   async peek(claim: Claim): Promise<ClaimState> {
     try {
       await this.#shares?.flush();
-      // Idle shares of this process count as free.
-      const limit = claim.limit + (this.#shares?.idleOf(claim) ?? 0);
-      const answer = await this.#membership.request("peek", claimArgs({ ...claim, limit }));
-      return this.#recordState(claim, readState(answer, 0, claim));
+      for (let turn = 0; ; turn++) {
+        // Idle shares of this process count as free.
+        const idle = this.#shares?.idleOf(claim) ?? 0;
+        const answer = await this.#membership.request("peek", claimArgs({ ...claim, limit: claim.limit + idle }));
+        // A share that was granted meanwhile is in the answer but not in `idle`.
+        const isCurrent = (this.#shares?.idleOf(claim) ?? 0) <= idle;
+        if (isCurrent || turn === peeksMax) return this.#recordState(claim, readState(answer, 0, claim));
+      }
     } catch {
       // Admit it for now; the reservation decides.
       return { used: 0, limit: claim.limit, freeInMs: 0 };
