@@ -2,15 +2,11 @@ import { z } from "zod";
 import { guardrailChecks } from "../guardrail-table.ts";
 import { rehearsedChangeSchema } from "../rehearsed-change.ts";
 import { route } from "./route.ts";
-import { limitScopes } from "./states.ts";
+import { limitScopes, rehearsedChecksMax, rehearsedFindingsMax } from "./states.ts";
 import { at, count, id, maybeAt, pageOf, pageQuery, personSchema } from "./words.ts";
 
 /** Longest period, in days. */
 export const rehearsalDaysMax = 400;
-/** Checks of captured requests by the guardrails of a rehearsal. */
-export const rehearsedChecksMax = 20_000;
-/** Requests with findings that a guardrail lists. */
-export const rehearsedFindingsMax = 50;
 const changeBytesMax = 1024 * 1024;
 
 const rehearsalStates = ["waiting", "running", "done", "failed", "cancelled"] as const;

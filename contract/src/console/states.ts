@@ -178,3 +178,8 @@ export const reportIntervals = ["day", "week", "month"] as const;
 export type ReportInterval = (typeof reportIntervals)[number];
 export const reportPeriods = ["interval", "view"] as const;
 export type ReportPeriod = (typeof reportPeriods)[number];
+
+/** Checks of captured requests by the guardrails of a rehearsal. */
+export const rehearsedChecksMax = 20_000;
+/** Requests with findings that a guardrail lists. */
+export const rehearsedFindingsMax = 50;

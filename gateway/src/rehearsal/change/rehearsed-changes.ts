@@ -1,4 +1,4 @@
-import type { BudgetPolicy, Guardrail, Model, PriceVersion } from "#core/index.ts";
+import type { BudgetPolicy, ConfigSnapshot, Guardrail, Model, PriceVersion } from "#core/index.ts";
 import type { ScopeChange } from "./scope-change.ts";
 
 /** Models before the change, by name. */
@@ -30,4 +30,15 @@ export interface RehearsedChanges {
   readonly routes: ChangedRoutes;
   /** Changed prices, by model. */
   readonly prices: ReadonlyMap<string, PriceVersion>;
+}
+
+/** Whether all calls that the policy counts are of these workspaces. */
+export function countsWithin(
+  { workspaceId, match }: BudgetPolicy,
+  workspaceIds: readonly string[],
+  groups: ConfigSnapshot["groups"],
+): boolean {
+  const ofGroups = match.groups?.map((id) => groups.get(id)?.workspaceId ?? "");
+  const counted = workspaceId === null ? (match.workspaces ?? ofGroups ?? []) : [workspaceId];
+  return counted.length > 0 && counted.every((id) => workspaceIds.includes(id));
 }

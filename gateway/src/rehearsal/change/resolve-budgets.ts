@@ -12,6 +12,7 @@ import type { Database } from "#storage/tables.ts";
 import { type Path, refuse, unknownName } from "./change-fault.ts";
 import { memberNamed } from "./members.ts";
 import type { ObjectIds } from "./object-ids.ts";
+import { countsWithin } from "./rehearsed-changes.ts";
 
 type PolicyChange = NonNullable<RehearsedChange["budgets"]>[number];
 
@@ -41,17 +42,6 @@ export async function resolveBudgets(change: RehearsedChange, parts: Parts): Pro
   }
   // As the configuration is read: the first that is used up refuses the call.
   return policies.toSorted((one, other) => compare(one.name, other.name) || compare(one.id, other.id));
-}
-
-/** Whether all calls that the policy counts are of these workspaces. */
-export function countsWithin(
-  { workspaceId, match }: BudgetPolicy,
-  workspaceIds: readonly string[],
-  groups: ConfigSnapshot["groups"],
-): boolean {
-  const ofGroups = match.groups?.map((id) => groups.get(id)?.workspaceId ?? "");
-  const counted = workspaceId === null ? (match.workspaces ?? ofGroups ?? []) : [workspaceId];
-  return counted.length > 0 && counted.every((id) => workspaceIds.includes(id));
 }
 
 async function applyEach(

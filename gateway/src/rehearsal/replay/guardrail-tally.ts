@@ -1,4 +1,5 @@
-import { type RehearsalResult, rehearsedFindingsMax } from "@sluice/contract/console";
+import type { RehearsalResult } from "@sluice/contract/console";
+import { rehearsedFindingsMax } from "@sluice/contract/words";
 import type { CapturedOutcome } from "#guardrails/index.ts";
 import type { PastCapture, PastEntry } from "#storage/in-thread.ts";
 import type { Caller } from "./callers.ts";

@@ -1,10 +1,10 @@
-import { type RehearsalResult, rehearsedChecksMax } from "@sluice/contract/console";
+import type { RehearsalResult } from "@sluice/contract/console";
+import { rehearsedChecksMax } from "@sluice/contract/words";
 import { createMemoryCounter } from "#coordination/index.ts";
 import type { BudgetPolicy, ConfigSnapshot } from "#core/index.ts";
 import { Admission } from "#limits/index.ts";
 import { type Database, hourMs, pastEntryReader, prunedBefore } from "#storage/in-thread.ts";
-import type { RehearsedChanges } from "../change/rehearsed-changes.ts";
-import { countsWithin } from "../change/resolve-budgets.ts";
+import { countsWithin, type RehearsedChanges } from "../change/rehearsed-changes.ts";
 import { BoundLimits } from "./bound-limits.ts";
 import { Callers } from "./callers.ts";
 import { GuardrailReplay } from "./guardrail-replay.ts";
