@@ -1,4 +1,4 @@
-import { alertSentence } from "@sluice/contract";
+import { alertSentence } from "@sluice/contract/words";
 import { viewerOf } from "../handlers/alert-handlers.ts";
 import { type Check, type Finding, placeOf } from "./finding.ts";
 

@@ -1,4 +1,5 @@
-import { type AnswerOf, checkAgentSettings, type SettingsRemark } from "@sluice/contract";
+import type { AnswerOf } from "@sluice/contract";
+import { checkAgentSettings, type SettingsRemark } from "@sluice/contract/agent-settings";
 import {
   type Actor,
   type ApiKey,

@@ -1,5 +1,5 @@
-import { type AlertCondition, type AlertDelivery, alertPage, alertSentence, storedRemark } from "@sluice/contract";
-import { meets, productName } from "@sluice/contract/words";
+import type { AlertCondition, AlertDelivery } from "@sluice/contract";
+import { alertPage, alertSentence, meets, productName, storedRemark } from "@sluice/contract/words";
 import type { AlertViewer, ChannelFields, RuleFields, StoredAlert, StoredChannel, StoredRule } from "#alerts/index.ts";
 import {
   type Actor,

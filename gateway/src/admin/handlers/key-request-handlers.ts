@@ -1,5 +1,5 @@
-import { alertPage, type KeyRequest } from "@sluice/contract";
-import type { ConsoleLanguage } from "@sluice/contract/words";
+import type { KeyRequest } from "@sluice/contract";
+import { alertPage, type ConsoleLanguage } from "@sluice/contract/words";
 import { messageOf, oneLine, orNotFound } from "#core/index.ts";
 import { bindsKey } from "#identity/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";

@@ -1,5 +1,5 @@
-import { type ConsoleAsset, type ConsoleTask, storedRemark, type TaskDetail } from "@sluice/contract";
-import type { AuditAction, AuditObject } from "@sluice/contract/words";
+import type { ConsoleAsset, ConsoleTask, TaskDetail } from "@sluice/contract";
+import { type AuditAction, type AuditObject, storedRemark } from "@sluice/contract/words";
 import {
   type Asset,
   type AssetGroup,
