@@ -73,7 +73,18 @@ test("the first call to the admin API loads its code and is answered", async () 
   expect((await fetch(`${gateway.url}/api/session`)).status).toBe(200);
   const files = await loadedFiles(gateway.pid());
   expect(files.some((file) => file.includes("/gateway/src/admin/handlers/"))).toBe(true);
-  expect(files.some((file) => /\/simulator\/src\/|\/better-auth\//.test(file))).toBe(false);
+  expect(files.filter((file) => /\/simulator\/src\/|\/better-auth\/|\/contract\/src\/openapi/.test(file))).toEqual([]);
+});
+
+test("a sign-in with a password loads no code of passkeys", async () => {
+  const response = await fetch(`${gateway.url}/api/auth/sign-in/email`, {
+    ...{ method: "POST", headers: { "content-type": "application/json" } },
+    body: JSON.stringify({ email: "nobody@example.com", password: "a wrong password" }),
+  });
+  expect(response.status).toBe(401);
+  const files = await loadedFiles(gateway.pid());
+  expect(files.some((file) => file.includes("/better-auth/"))).toBe(true);
+  expect(files.filter((file) => /\/node_modules\/(?:@better-auth\/passkey|@simplewebauthn)\//.test(file))).toEqual([]);
 });
 
 test("the command line's help loads neither the gateway nor the database", async () => {

@@ -23,7 +23,8 @@ export interface SignInDependencies {
   readonly devices: ReturnType<typeof trustedBrowsers>;
   readonly onEvent: (event: SignInEvent) => void;
   readonly onEventLost: (error: Error) => void;
-  library(site: Site): Promise<Library>;
+  /** `withPasskeys`: for the paths under /passkey, and no others. */
+  library(site: Site, withPasskeys: boolean): Promise<Library>;
 }
 
 /** One path under /api/auth. `session`: requires a session; `fresh`: a recent one. */
@@ -101,7 +102,7 @@ export class Call {
 
   /** Calls the library with checked values only. Throws its errors as ours. */
   async callLibrary(path: string, options: LibraryCallOptions = {}): Promise<LibraryAnswer> {
-    const library = await this.dependencies.library(this.site);
+    const library = await this.dependencies.library(this.site, path.startsWith("/passkey/"));
     const headers = new Headers({ origin: this.site.origin, [addressHeader]: this.ip });
     for (const name of ["cookie", "user-agent"]) {
       const value = this.request.headers.get(name);

@@ -1,4 +1,4 @@
-import type { BetterAuthOptions, DBAdapter, DBTransactionAdapter, Where } from "better-auth/types";
+import type { BetterAuthOptions, BetterAuthPlugin, DBAdapter, DBTransactionAdapter, Where } from "better-auth/types";
 import { bounds } from "#core/index.ts";
 import type { Ids, Observer, VersionedSecret } from "#ports/index.ts";
 import type { Issuers } from "./oidc-issuers.ts";
@@ -24,47 +24,23 @@ export interface LibraryOptions {
 export const addressHeader = "x-sluice-address";
 export const signInPage = "/console/sign-in";
 
-/** Loaded at the first sign-in: it takes about 50 MB and 250 ms, and most processes never need it. */
-export async function openLibrary(options: LibraryOptions, site: Site): Promise<Library> {
-  const [{ betterAuth }, { getAdapter }, { twoFactor }, { passkey }, { APIError }] = await Promise.all([
+/**
+ * Loaded at the first sign-in: it takes about 60 ms of processor time and 25,000 objects, and most processes never need it. Passkeys
+ * take as much again, so only their calls load them.
+ */
+export async function openLibrary(options: LibraryOptions, site: Site, withPasskeys: boolean): Promise<Library> {
+  for (const load of parts) {
+    await load();
+    // Loading a module blocks the event loop, so waiting model calls go first.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const [{ betterAuth }, { getAdapter }] = await Promise.all([
     import("better-auth/minimal"),
     import("better-auth/db/adapter"),
-    import("better-auth/plugins/two-factor"),
-    import("@better-auth/passkey"),
-    import("better-auth/api"),
   ]);
-  const verifiedByUser = (verified: boolean | undefined) => {
-    // A passkey replaces both factors, so user verification is required.
-    if (verified !== true) throw new APIError("UNAUTHORIZED", { code: "AUTHENTICATION_FAILED" });
-  };
-  const plugins = [
-    twoFactor({
-      issuer: "Sluice",
-      schema: twoFactorTables,
-      twoFactorCookieMaxAge: bounds.secondFactorMs / 1_000,
-      accountLockout: {
-        enabled: true,
-        maxFailedAttempts: bounds.signInTriesMax,
-        durationSeconds: bounds.signInTriesMs / 1_000,
-      },
-    }),
-    passkey({
-      rpID: site.hostname,
-      rpName: "Sluice",
-      origin: site.origin,
-      schema: passkeyTables,
-      authenticatorSelection: { residentKey: "required", userVerification: "required" },
-      registration: {
-        afterVerification: async ({ verification }) =>
-          verifiedByUser(verification.registrationInfo?.userVerified) as undefined,
-      },
-      authentication: {
-        afterVerification: async ({ verification }) => verifiedByUser(verification.authenticationInfo.userVerified),
-      },
-      advanced: { webAuthnChallengeCookie: "passkey" },
-    }),
-    await oidcPlugin(options.issuers),
-  ];
+  const plugins = withPasskeys
+    ? [await passkeyPlugin(site)]
+    : [await twoFactorPlugin(), await oidcPlugin(options.issuers)];
   const settings: BetterAuthOptions = { ...baseOptions(options, site), plugins };
   const adapter = await getAdapter({
     ...settings,
@@ -75,6 +51,55 @@ export async function openLibrary(options: LibraryOptions, site: Site): Promise<
   // Invalid settings fail here and not at the first request.
   await auth.$context;
   return auth.handler;
+}
+
+/** Ordered so that each import takes only a few milliseconds. */
+const parts: readonly (() => Promise<unknown>)[] = [
+  () => import("@better-auth/core/instrumentation"),
+  () => import("@better-auth/core/db"),
+  () => import("@better-auth/core/social-providers"),
+  () => import("better-auth/crypto"),
+  () => import("better-auth/cookies"),
+  () => import("better-auth/api"),
+  () => import("better-auth/minimal"),
+  () => import("better-auth/db/adapter"),
+];
+
+async function twoFactorPlugin(): Promise<BetterAuthPlugin> {
+  const { twoFactor } = await import("better-auth/plugins/two-factor");
+  return twoFactor({
+    issuer: "Sluice",
+    schema: twoFactorTables,
+    twoFactorCookieMaxAge: bounds.secondFactorMs / 1_000,
+    accountLockout: {
+      enabled: true,
+      maxFailedAttempts: bounds.signInTriesMax,
+      durationSeconds: bounds.signInTriesMs / 1_000,
+    },
+  });
+}
+
+/** A passkey replaces both factors, so user verification is required. */
+async function passkeyPlugin({ hostname, origin }: Site): Promise<BetterAuthPlugin> {
+  const [{ passkey }, { APIError }] = await Promise.all([import("@better-auth/passkey"), import("better-auth/api")]);
+  const verifiedByUser = (verified: boolean | undefined) => {
+    if (verified !== true) throw new APIError("UNAUTHORIZED", { code: "AUTHENTICATION_FAILED" });
+  };
+  return passkey({
+    rpID: hostname,
+    rpName: "Sluice",
+    origin,
+    schema: passkeyTables,
+    authenticatorSelection: { residentKey: "required", userVerification: "required" },
+    registration: {
+      afterVerification: async ({ verification }) =>
+        verifiedByUser(verification.registrationInfo?.userVerified) as undefined,
+    },
+    authentication: {
+      afterVerification: async ({ verification }) => verifiedByUser(verification.authenticationInfo.userVerified),
+    },
+    advanced: { webAuthnChallengeCookie: "passkey" },
+  });
 }
 
 function baseOptions(options: LibraryOptions, site: Site): BetterAuthOptions {

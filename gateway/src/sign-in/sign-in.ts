@@ -64,18 +64,20 @@ export function createSignIn(options: SignInOptions): SignIn {
     return await passwords.hashPassword(password);
   };
   issuers.use(options.oidc);
-  // The library is built for one site and a fixed set of issuers, so there is one instance per site.
-  const libraries = new BoundedMap<string, Promise<Library>>(signInSitesMax);
-  const open = async (site: Site): Promise<Library> => {
+  // The library is built for one site and a fixed set of issuers, so there is one instance per site, and one for passkeys.
+  const libraries = new BoundedMap<string, Promise<Library>>(2 * signInSitesMax);
+  const open = async (site: Site, withPasskeys: boolean): Promise<Library> => {
     const { openLibrary } = await import("./library.ts");
-    return await openLibrary({ database, secrets: secrets(), passwords, ids, observer, issuers, sessions }, site);
+    const parts = { database, secrets: secrets(), passwords, ids, observer, issuers, sessions };
+    return await openLibrary(parts, site, withPasskeys);
   };
-  const library = (site: Site): Promise<Library> => {
-    const known = libraries.get(site.origin);
+  const library = (site: Site, withPasskeys: boolean): Promise<Library> => {
+    const name = `${site.origin} ${withPasskeys}`;
+    const known = libraries.get(name);
     if (known !== undefined) return known;
-    const opening = open(site);
-    libraries.set(site.origin, opening);
-    opening.catch(() => libraries.delete(site.origin));
+    const opening = open(site, withPasskeys);
+    libraries.set(name, opening);
+    opening.catch(() => libraries.delete(name));
     return opening;
   };
   const dependencies: SignInDependencies = {
