@@ -144,6 +144,7 @@ test("the build contains every worker thread, each under a unique name", async (
     "check-worker.ts",
     "explain-worker.ts",
     "rehearsal-worker.ts",
+    "openapi-worker.ts",
   ])
     expect(names).toContain(name);
 });

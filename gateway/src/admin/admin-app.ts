@@ -5,7 +5,7 @@ import type { AdminOptions } from "./dependencies.ts";
 import { checkStateChange } from "./handlers/callers.ts";
 import { type AdminEnv, mountHandlers, readJson } from "./handlers/calls.ts";
 import { consoleHandlers } from "./handlers/console-handlers.ts";
-import { answerConsole, answerDocs, answerText, pagePolicy, policyReportPath } from "./pages.ts";
+import { answerConsole, answerDocs, answerFile, pagePolicy, policyReportPath } from "./pages.ts";
 import { policyReports } from "./policy-reports.ts";
 import { ScimCalls } from "./scim/scim-calls.ts";
 import { scimPath } from "./scim/scim-schema.ts";
@@ -16,8 +16,6 @@ import { linkRateLimit } from "./throttle.ts";
 export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   const throttle = linkRateLimit("setup", options.openTries);
   const takePolicyReport = policyReports(options);
-  // Built on first use, since it takes much memory.
-  let openApi: string | null = null;
   const app = new Hono<AdminEnv>();
 
   app.get("/", (c) => c.redirect("/console/", 302));
@@ -26,11 +24,7 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   app.get("/docs", (c) => answerDocs(options.files, c.req.raw));
   app.get("/docs/", (c) => c.redirect("/docs", 308));
   app.get("/docs/*", (c) => answerDocs(options.files, c.req.raw));
-  app.get("/openapi.json", async (c) => {
-    const { openApiDocument } = await import("@sluice/contract/openapi");
-    openApi ??= JSON.stringify(openApiDocument((options.callsUrl ?? (() => options.publicUrl))()));
-    return answerText(c.req.raw, openApi, "application/json; charset=utf-8", pagePolicy);
-  });
+  app.get("/openapi.json", async (c) => answerFile(c.req.raw, await options.openApi(), pagePolicy));
   app.get("/api/status", async () =>
     noStore(Response.json({ setup_needed: await options.setup.isNeeded(), demo: options.demo() })),
   );

@@ -38,6 +38,8 @@ const built = new Map([
   ["docs/swagger-ui.css", file(".swagger-ui{}", "text/css; charset=utf-8")],
 ]);
 
+const openApi = file('{"openapi":"3.1.0"}', "application/json; charset=utf-8");
+
 async function openAdmin(files = built) {
   const clock = new FakeClock();
   const logs: string[] = [];
@@ -60,6 +62,7 @@ async function openAdmin(files = built) {
   });
   const admin = createAdmin({
     files: { find: async (path) => files.get(path) ?? null },
+    openApi: async () => openApi,
     setup,
     openTries: createMemoryTries(clock),
     clock,

@@ -18,6 +18,7 @@ import type {
   OpenTries,
   ReportStore,
   SignIn,
+  StaticFile,
   StaticFiles,
   UpstreamObjectStore,
   Vault,
@@ -30,9 +31,11 @@ import type { VideoTasks } from "#tasks/index.ts";
 import type { RequestTail } from "./tail/request-tail.ts";
 
 export interface AdminOptions
-  extends Pick<ConsoleDependencies, "clock" | "openTries" | "observer" | "version" | "publicUrl" | "callsUrl"> {
+  extends Pick<ConsoleDependencies, "clock" | "openTries" | "observer" | "version" | "publicUrl"> {
   /** Holds `console/…` (the console's build) and `docs/…` (the API reference's own files, see `docsFiles`). */
   readonly files: StaticFiles;
+  /** The OpenAPI document. */
+  readonly openApi: () => Promise<StaticFile>;
   readonly setup: Setup;
   /** True while only the built-in demo provider answers. */
   readonly demo: () => boolean;

@@ -114,12 +114,6 @@ export function answerFile(request: Request, file: StaticFile, policy: string): 
   return new Response(file.bytes, { headers });
 }
 
-export function answerText(request: Request, text: string, type: string, policy: string): Response {
-  const bytes = new TextEncoder().encode(text);
-  const etag = `W/"${textTag(bytes)}"`;
-  return answerFile(request, { bytes, gzip: null, brotli: null, type, immutable: false, etag }, policy);
-}
-
 /** Whether `if-none-match` (RFC 9110 §13.1.2), a list of tags or `*`, matches, by weak comparison. */
 export function matchesEtag({ headers }: Request, etag: string): boolean {
   const strong = (tag: string) => tag.trim().replace(/^W\//, "");
@@ -135,13 +129,6 @@ function accepts(acceptEncoding: string | null, coding: "br" | "gzip"): boolean 
     if (name !== undefined) named.set(name === "x-gzip" ? "gzip" : name, weight === undefined || Number(weight) > 0);
   }
   return named.get(coding) ?? named.get("*") ?? false;
-}
-
-/** FNV-1a, only to distinguish versions of a text. */
-function textTag(bytes: Uint8Array): string {
-  let hash = 0x811c9dc5;
-  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);
-  return `${(hash >>> 0).toString(36)}-${bytes.byteLength.toString(36)}`;
 }
 
 /** The API reference: its page, and the files that the page loads. */

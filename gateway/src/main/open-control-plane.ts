@@ -27,6 +27,7 @@ import type { Base } from "./open-base.ts";
 import type { Calls } from "./open-calls.ts";
 import type { Data } from "./open-data.ts";
 import type { Governance } from "./open-governance.ts";
+import { openApiFile } from "./openapi-file.ts";
 import { inTurn, listProcesses } from "./processes.ts";
 import { openReconciliation } from "./reconciliation.ts";
 import { logFailedRevocations } from "./sign-in.ts";
@@ -93,7 +94,8 @@ export async function openControlPlane(
   });
   const admin = createAdmin({
     files: await openStaticFiles(staticRoots()),
-    ...{ setup, clock, observer, callsUrl, openTries: control.openTries, version: options.version },
+    openApi: openApiFile(callsUrl, observer),
+    ...{ setup, clock, observer, openTries: control.openTries, version: options.version },
     publicUrl: consoleUrl(environment),
     randomToken: options.randomToken,
     demo: () => [...configSnapshot.current.providers.values()].every((provider) => provider.kind === "demo"),
