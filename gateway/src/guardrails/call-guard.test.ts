@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { GuardrailSide } from "@sluice/contract/words";
 import { Failure, type Guardrail, type WireDialectId } from "#core/index.ts";
-import { CallGuard } from "./call-guard.ts";
+import { CallGuard, type CallGuardOptions } from "./call-guard.ts";
 import type { CheckRecord } from "./check-record.ts";
 import { inspectBody } from "./inspect-body.ts";
 import { policyFor } from "./policy.ts";
@@ -17,19 +17,26 @@ function guardrail(action: Guardrail["action"], more: Partial<Guardrail> = {}): 
   };
 }
 
-function guardOf(...guardrails: Guardrail[]): { guard: CallGuard; records: CheckRecord[] } {
+function guardOf(checked: Guardrail, more: Partial<CallGuardOptions> = {}) {
   const records: CheckRecord[] = [];
   const guard = new CallGuard({
-    policy: policyFor(guardrails),
+    policy: policyFor([checked]),
     secret: () => "secret",
     nowMs: () => 0,
     cpuMs: () => 0,
     checkMsMax: () => 20,
     remote: () => Promise.reject(new Error("nothing is asked")),
     inspectLarge: (ask, body) => Promise.resolve({ body, outcome: inspectBody(body, ask) }),
-    onRecords: (more) => void records.push(...more),
+    onRecords: (added) => void records.push(...added),
+    ...more,
   });
   return { guard, records };
+}
+
+/** Each reading is 15 ms later. */
+function slowCpu(): () => number {
+  let nowMs = 0;
+  return () => (nowMs += 15);
 }
 
 const png = "iVBORw0KGgo=";
@@ -295,18 +302,7 @@ test("changes nothing in shadow mode", () => {
 
 test("blocks a check that takes too long, unless the guardrail passes it", () => {
   for (const onError of ["block", "pass"] as const) {
-    const guardrails = [guardrail("block", { onError })];
-    let now = 0;
-    const guard = new CallGuard({
-      policy: policyFor(guardrails),
-      secret: () => "secret",
-      nowMs: () => 0,
-      cpuMs: () => (now += 15),
-      checkMsMax: () => 20,
-      remote: () => Promise.reject(new Error("nothing is asked")),
-      inspectLarge: (ask, body) => Promise.resolve({ body, outcome: inspectBody(body, ask) }),
-      onRecords() {},
-    });
+    const { guard } = guardOf(guardrail("block", { onError }), { cpuMs: slowCpu() });
     const check = (): unknown =>
       guard.checkBody("any", "input", Buffer.from(JSON.stringify({ a: ["token=b", "token=".repeat(1_000)] })));
     if (onError === "pass") expect(check).not.toThrow();
@@ -316,17 +312,9 @@ test("blocks a check that takes too long, unless the guardrail passes it", () =>
 
 test("does not pass what only a model or service checks if the texts cannot be read", () => {
   const check = { kind: "moderation" as const, model: "m", categories: null, threshold: null };
-  const guardrails = [guardrail("block", { check })];
-  let now = 0;
-  const guard = new CallGuard({
-    policy: policyFor(guardrails),
-    secret: () => "secret",
-    nowMs: () => 0,
-    cpuMs: () => (now += 15),
-    checkMsMax: () => 20,
+  const { guard } = guardOf(guardrail("block", { check }), {
+    cpuMs: slowCpu(),
     remote: () => Promise.resolve({ types: [] }),
-    inspectLarge: (ask, body) => Promise.resolve({ body, outcome: inspectBody(body, ask) }),
-    onRecords() {},
   });
   const body = Buffer.from(JSON.stringify({ a: ["b", "c".repeat(5_000)] }));
   expect(() => guard.checkBody("any", "input", body)).toThrow("could not be checked");
@@ -339,3 +327,16 @@ test("masks a long body like a short one", async () => {
   const [placeholder = ""] = guard.placeholders.issued();
   expect(JSON.parse(Buffer.from(made).toString())).toEqual({ text, secret: placeholder });
 });
+
+test.each(["block", "pass"] as const)(
+  "records a check whose thread died, and fails the call: on_error %s",
+  async (onError) => {
+    const died = new Failure("internal_error", "Unexpected error in the gateway.", {
+      cause: new Error("out of memory"),
+    });
+    const { guard, records } = guardOf(guardrail("block", { onError }), { inspectLarge: () => Promise.reject(died) });
+    const checked = guard.checkBody("any", "input", Buffer.from(JSON.stringify({ text: "word ".repeat(20_000) })));
+    await expect(checked).rejects.toMatchObject({ code: onError === "block" ? "guardrail_failed" : "internal_error" });
+    expect(records).toMatchObject([{ verdict: "failed", error: "out of memory" }]);
+  },
+);

@@ -90,7 +90,8 @@ export class CallGuard {
     const { all: guardrails } = this.side(side);
     const ask = { dialect, side, guardrails, placeholders: side === "output" ? this.placeholders.issued() : [] };
     const startMs = this.nowMs;
-    if (body.length > guardedInPlaceBytesMax) return this.#checkLarge(ask, body, startMs);
+    if (body.length > guardedInPlaceBytesMax)
+      return this.#inThread(ask, body, startMs, (same, answer) => this.#conclude(ask, same, answer, startMs));
     let answer: InspectAnswer;
     try {
       answer = inspectBody(body, ask, this.timer(body.length));
@@ -101,10 +102,21 @@ export class CallGuard {
     return this.#conclude(ask, body, answer, startMs);
   }
 
-  async #checkLarge(ask: InspectAsk, body: Uint8Array, startMs: number): Promise<Uint8Array> {
-    const { body: same, outcome } = await this.#options.inspectLarge(ask, body);
-    if (!(outcome instanceof Failure)) return await this.#conclude(ask, same, outcome, startMs);
-    this.failed(ask.side, outcome.code === "internal_error" ? (outcome.cause ?? outcome) : outcome, startMs);
+  /** Inspects a body in a thread. `finish` makes the new body from the answer. Rejects with Failure. */
+  async #inThread(
+    ask: InspectAsk,
+    body: Uint8Array,
+    startMs: number,
+    finish: (body: Uint8Array, answer: InspectAnswer) => Uint8Array | Promise<Uint8Array>,
+  ): Promise<Uint8Array> {
+    const inspected = this.#options.inspectLarge(ask, body).catch((thrown) => {
+      // A thread that dies takes the body with it, so the call fails whatever its guardrails do on errors.
+      this.failed(ask.side, causeOf(thrown), startMs);
+      throw thrown;
+    });
+    const { body: same, outcome } = await inspected;
+    if (!(outcome instanceof Failure)) return await finish(same, outcome);
+    this.failed(ask.side, causeOf(outcome), startMs);
     return same;
   }
 
@@ -147,15 +159,10 @@ export class CallGuard {
     if (remote.length === 0) return made;
     const judging = this.judge(side, answer.judged);
     if (!remote.some(isAwaited)) return made;
-    return judging.then((masks) => (masks.size === 0 ? made : this.#masked({ ...ask, masks }, body, startMs)));
-  }
-
-  /** The body with what a service has found masked, too. */
-  async #masked(ask: InspectAsk, body: Uint8Array, startMs: number): Promise<Uint8Array> {
-    const { body: same, outcome } = await this.#options.inspectLarge(ask, body);
-    if (!(outcome instanceof Failure)) return this.#write(ask.side, same, outcome);
-    this.failed(ask.side, outcome, startMs);
-    return same;
+    // What a service has found is masked, too.
+    const masked = (masks: Masks): Promise<Uint8Array> =>
+      this.#inThread({ ...ask, masks }, body, startMs, (same, found) => this.#write(side, same, found));
+    return judging.then((masks) => (masks.size === 0 ? made : masked(masks)));
   }
 
   /** Adds records. Throws the failure of the first that refuses the call. */
@@ -264,3 +271,8 @@ export function isAwaited({ enforce, action, onError }: Guardrail): boolean {
 }
 
 function untimed(): void {}
+
+/** What went wrong in the check, if it was not a reason to refuse the call in any case. */
+function causeOf(thrown: unknown): unknown {
+  return thrown instanceof Failure && thrown.code === "internal_error" ? (thrown.cause ?? thrown) : thrown;
+}
