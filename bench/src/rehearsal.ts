@@ -31,14 +31,14 @@ const change = {
     groups: groupsOf(id).map(({ name }) => ({ name, limits, budget: { ...budget, usd: 100 } })),
   })),
 };
-const { changes } = await resolveChange(change, config, database);
+const resolved = await resolveChange(change, config, database);
 const [{ from, to } = { from: 0, to: 0 }] = await database.kysely
   .selectFrom("ledger_entries")
   .select((eb) => [eb.fn.min<number>("at").as("from"), eb.fn.max<number>("at").as("to")])
   .execute();
 Error.stackTraceLimit = 0;
 const end = Math.min(to + 1, from + Number(values.days) * 86_400_000);
-const run = new RehearsalRun(database, { from, to: end, now: Date.now(), workspaceIds: null, changes, config });
+const run = new RehearsalRun(database, { from, to: end, now: Date.now(), ...resolved, config });
 const startedMs = performance.now();
 const cpu = process.cpuUsage();
 let entries = 0;

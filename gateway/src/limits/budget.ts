@@ -110,8 +110,9 @@ export class BudgetRule implements LimitRule {
   /** The id of the period that a moment belongs to. */
   periodOf(atMs: number): number {
     if (this.#rolling !== null) return -this.#rolling.windowMs;
-    const isCurrent = atMs >= this.#startMs && (this.#endMs === null || atMs < this.#endMs);
-    return isCurrent ? this.#startMs : periodStart(this.#budget, atMs);
+    if (atMs < this.#startMs) return periodStart(this.#budget, atMs);
+    this.#updatePeriod(atMs);
+    return this.#startMs;
   }
 
   /** When the bucket of a moment began; undefined: the window does not roll. */

@@ -140,6 +140,24 @@ describe.each(["sqlite", "postgres"] as const)("budgets on %s", (kind) => {
   });
 });
 
+test.each(["sqlite", "postgres"] as const)("only calls of changed workspaces are read from %s", async (kind) => {
+  await using fixture = await openFixture(kind);
+  const slugs = ["acme", "beta", "gamma"];
+  await fixture.apply({ ...config, workspaces: slugs.map((slug) => ({ ...config.workspaces?.[0], slug, keys: [] })) });
+  const rows = await fixture.database.kysely.selectFrom("workspaces").selectAll().execute();
+  await fixture.insert(
+    rows.flatMap(({ id, slug }, n) =>
+      Array.from({ length: n + 1 }, (_, call) => fixture.entry(`${slug}_${call}`, call, { workspaceId: id })),
+    ),
+  );
+  const change = (names: readonly string[]) => ({ workspaces: names.map((slug) => ({ slug, limits: { rpm: 100 } })) });
+  const counts = new Map(rows.map(({ slug }, n) => [slug, n + 1]));
+  for (const names of [["beta"], ["acme", "gamma"], slugs]) {
+    const calls = names.reduce((sum, slug) => sum + (counts.get(slug) ?? 0), 0);
+    expect(await fixture.rehearse(change(names), span)).toMatchObject({ calls });
+  }
+});
+
 test("deleted keys count for their workspace, and calls that were refused then are named", async () => {
   await using fixture = await openFixture();
   const refusal = { outcome: "rejected", errorCode: "rate_limit_exceeded", costNanoUsd: 0, provider: "" } as const;

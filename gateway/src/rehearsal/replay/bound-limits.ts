@@ -4,6 +4,7 @@ import {
   followsAttempts,
   goesByTags,
   oncePerObject,
+  type Principal,
   periodEnd,
   personScopeId,
 } from "#core/index.ts";
@@ -49,6 +50,8 @@ export class BoundLimits {
   readonly #budgets = new Map<string, Budget>();
   /** By the id of the scope: deleted keys count for them. */
   readonly #ofPeople = new Map<string, BudgetLimit>();
+  /** By the ids of the limited scopes: most keys of a group have the same. */
+  readonly #shared = new Map<string, CallerLimits>();
 
   constructor(options: BoundLimitsOptions) {
     this.#options = options;
@@ -119,11 +122,22 @@ export class BoundLimits {
   }
 
   #limitsOf(caller: Caller): CallerLimits {
-    caller.limits ??= this.#bound(caller);
+    caller.limits ??= this.#sharedOf(caller.principal);
     return caller.limits;
   }
 
-  #bound({ principal }: Caller): CallerLimits {
+  #sharedOf(principal: Principal): CallerLimits {
+    const { scopes, policies } = principal;
+    if (policies !== undefined) return this.#bound(principal);
+    const ids: string[] = [];
+    for (const { id, limits, budget } of scopes) if (budget !== null || Object.keys(limits).length > 0) ids.push(id);
+    const name = ids.join(" ");
+    const shared = this.#shared.get(name) ?? this.#bound(principal);
+    this.#shared.set(name, shared);
+    return shared;
+  }
+
+  #bound(principal: Principal): CallerLimits {
     const { all: rules, hasFallback } = this.#rules.of(principal);
     const all = rules.map((rule) => this.#limitOf(rule));
     const budgets = all.filter((limit) => limit instanceof BudgetLimit);

@@ -107,12 +107,14 @@ export class RehearsalRun {
   /** Replays the next page. */
   async step(): Promise<RehearsalProgress> {
     const { reading } = this.#database;
-    const { from, to, workspaceIds } = this.#order;
+    const { from, to, workspaceIds, config } = this.#order;
     if (!this.#hasEntries) {
       this.#isOver = !(await this.#guardrails.readRefusals(reading));
       return { entries: this.#entries, progress: 1, isOver: this.#isOver };
     }
-    const query = { from: this.#startMs, to, workspaceIds, after: this.#after, limit: this.#pageEntries };
+    const areMany = workspaceIds !== null && workspaceIds.length > 1 + config.workspaces.size / 10;
+    const span = { from: this.#startMs, to, after: this.#after, limit: this.#pageEntries };
+    const query = { ...span, workspaceIds, areMany };
     const entries = await this.#pastEntries(reading, query);
     await this.#callers.read(reading, entries);
     await this.#repricing.read(reading, entries);

@@ -93,7 +93,7 @@ export class Replay {
       return;
     }
     const isBegin = entry.retryIndex === 0 && entry.calls > 0;
-    const call = isBegin ? undefined : this.#open.find(entry.requestId);
+    const call = isBegin ? undefined : this.#open.find(entry);
     if (call === undefined) {
       const begun = new PastCall(entry, callers.of(entry), entry.at >= countFrom);
       if (entry.calls > 0) this.#open.add(begun);
@@ -136,7 +136,8 @@ export class Replay {
     }
     tally.began(call);
     if (call.isCounted && caller.isDeleted) tally.unknown("keys_deleted");
-    const routing = caller.deniedBy(first.requestedModel) ?? blocked.get(first.requestId) ?? rerouting.of(call);
+    const blockedBy = blocked.size === 0 ? undefined : blocked.get(first.requestId);
+    const routing = caller.deniedBy(first.requestedModel) ?? blockedBy ?? rerouting.of(call);
     if (routing !== "recorded" && "limit" in routing) {
       this.#refuse(call, routing);
       return null;

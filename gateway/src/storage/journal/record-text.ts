@@ -163,20 +163,27 @@ export class RecordText {
 /** Reads a record from its beginning, member by member: for members that every record needs. Methods move to the next member. */
 export class RecordReader {
   #json = "";
+  /** Where the record's first member, the attempt's id, begins. */
+  #first = 0;
   #at = 0;
 
   open(json: string): void {
     if (json.charCodeAt(json.length - 1) !== closingBracket) throw damaged();
     this.#json = json;
-    this.#at = json.indexOf("[", 1) + 1;
+    this.#first = json.indexOf("[", 1) + 1;
+    this.#at = this.#first;
   }
 
-  /** A string of ours, which has no escapes. */
-  id(): string {
-    const end = this.#json.indexOf('"', this.#at + 1);
-    const id = this.#json.slice(this.#at + 1, end);
-    this.#at = afterComma(this.#json, end + 1);
-    return id;
+  /** A hash of the end of an id, which is random. */
+  idHash(): number {
+    const json = this.#json;
+    const start = this.#at;
+    this.skip();
+    let hash = 0;
+    let at = this.#at - 1;
+    while (json.charCodeAt(at) !== quote) at--;
+    for (let left = 8; left > 0 && --at > start; left--) hash = ((hash << 5) ^ (hash >>> 27) ^ json.charCodeAt(at)) | 0;
+    return hash;
   }
 
   number(): number {
@@ -232,11 +239,20 @@ export class RecordReader {
     return sum;
   }
 
-  /** Whether the record ends with this string, which has no escapes. */
-  endsWith(text: string): boolean {
+  /** Moves to the next member. Returns where this one began. */
+  place(): number {
+    const at = this.#at;
+    this.skip();
+    return at;
+  }
+
+  /** Whether the record ends with the same string as at this place, which has no escapes; false if it is not a string. */
+  endsAs(place: number): boolean {
     const json = this.#json;
-    const start = json.length - text.length - 3;
-    return json.startsWith(text, start) && json.charCodeAt(start - 1) === quote && json.endsWith('"]]');
+    if (json.charCodeAt(place) !== quote || !json.endsWith('"]]')) return false;
+    let end = place + 1;
+    while (json.charCodeAt(end) !== quote) end++;
+    return isSameText(json, place, json.length - 3 - (end - place), end - place + 1);
   }
 
   head(heads: RecordHeads): RecordHead {
@@ -254,11 +270,12 @@ export class RecordReader {
   }
 
   /** To the settlement, which begins with the attempt's id again. No string contains an unescaped quote before that id. */
-  toSettlement(attemptId: string): void {
+  toSettlement(): void {
     const json = this.#json;
+    const length = json.indexOf('"', this.#first + 1) + 1 - this.#first;
     for (let at = json.indexOf('["', this.#at); at >= 0; at = json.indexOf('["', at + 1)) {
-      if (!json.startsWith(attemptId, at + 2) || json.charCodeAt(at + 2 + attemptId.length) !== quote) continue;
-      this.#at = afterComma(json, at + 3 + attemptId.length);
+      if (!isSameText(json, this.#first, at + 1, length)) continue;
+      this.#at = afterComma(json, at + 1 + length);
       return;
     }
     throw damaged();
@@ -272,6 +289,20 @@ export class RecordReader {
     if (code < digit0 || code > digit9) throw damaged();
     return numberAt(json, json.lastIndexOf(",") + 1);
   }
+}
+
+/** The ids of the attempt and the request of a record. */
+export function idsIn(json: string): readonly [attemptId: string, requestId: string] {
+  const [, attempt, , request] = json.split('"', 4);
+  if (attempt === undefined || request === undefined) throw damaged();
+  return [attempt, request];
+}
+
+function isSameText(json: string, one: number, other: number, length: number): boolean {
+  for (let index = 0; index < length; index++) {
+    if (json.charCodeAt(one + index) !== json.charCodeAt(other + index)) return false;
+  }
+  return true;
 }
 
 function damaged(): Error {
