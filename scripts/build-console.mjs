@@ -20,7 +20,8 @@ export function buildConsole() {
   return true;
 }
 
-function digestOf(folders) {
+/** A digest of all files in these folders. */
+export function digestOf(folders) {
   const hash = createHash("sha256");
   for (const folder of folders) for (const file of filesOf(folder)) hash.update(file).update(readFileSync(file));
   return hash.digest("hex");

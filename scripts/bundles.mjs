@@ -13,7 +13,7 @@ export async function makeBundles(run) {
   const folder = run.environment.TEST_BUNDLES;
   const quiet = { stdio: ["ignore", "ignore", "inherit"] };
   const statuses = await Promise.all([
-    run.execute(bun, ["--no-env-file", join(root, "scripts", "make-bundles.mjs"), folder], quiet),
+    run.execute(bun, ["--no-env-file", join(root, "scripts", "make-bundles.mjs"), "test-programs", folder], quiet),
     run.execute(
       process.execPath,
       [join(root, "scripts", "build-binary.mjs"), "--out", folder, ...cheapPasswords],

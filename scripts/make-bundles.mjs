@@ -1,10 +1,11 @@
-// Started by bundles.mjs with Bun, for its bundler: `bun scripts/make-bundles.mjs FOLDER`.
+// Started with Bun, for its bundler: `bun scripts/make-bundles.mjs gateway|test-programs FOLDER [PLACE]`. The bundles run in PLACE,
+// if their folder is moved there.
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { root } from "./install.mjs";
 
-const folder = process.argv[2];
+const [programs, folder, place = folder] = process.argv.slice(2);
 const minify = { syntax: true, whitespace: true };
 const threads = readdirSync(join(root, "gateway", "src"), { recursive: true })
   .filter((name) => name.endsWith("-worker.ts"))
@@ -14,7 +15,7 @@ const threads = readdirSync(join(root, "gateway", "src"), { recursive: true })
 const sourcePaths = {
   name: "source paths",
   setup(build) {
-    build.onLoad({ filter: /\/(?:gateway|simulator|contract)\/.*\.ts$/ }, async ({ path }) => {
+    build.onLoad({ filter: /[\\/](?:gateway|simulator|contract)[\\/].*\.ts$/ }, async ({ path }) => {
       const text = await Bun.file(path).text();
       return { loader: "ts", contents: text.includes("import.meta.") ? withSourcePaths(text, path) : text };
     });
@@ -26,20 +27,26 @@ function withSourcePaths(text, path) {
   return text
     .replace(/new URL\("\.\/([\w-]+-worker)\.ts", import\.meta\.url\)/g, (_whole, name) => {
       const source = join(dirname(path), `${name}.ts`);
-      return `new URL(${urlOf(join(folder, source.slice(root.length).replace(/\.ts$/, ".js")))})`;
+      return `new URL(${urlOf(join(place, source.slice(root.length).replace(/\.ts$/, ".js")))})`;
     })
     .replaceAll("import.meta.url", urlOf(path))
     .replaceAll("import.meta.dir", JSON.stringify(dirname(path)));
 }
 
 const common = { root, outdir: folder, target: "bun", minify, plugins: [sourcePaths] };
-const simulator = join(root, "simulator", "src", "main.ts");
-// Only CommonJS modules can be shipped as precompiled bytecode.
-const { success, logs } = await Bun.build({
-  ...common,
-  entrypoints: [...threads, simulator],
-  format: "cjs",
-  bytecode: true,
-});
+const source = (...path) => join(root, ...path);
+const builds = {
+  // The options of `built-program.mjs`, for the same reasons.
+  gateway: {
+    entrypoints: [source("gateway", "src", "cli", "cli.ts"), ...threads],
+    ...{ format: "esm", splitting: true, define: { "process.env.NODE_ENV": "undefined" } },
+  },
+  // Only CommonJS modules can be shipped as precompiled bytecode.
+  "test-programs": {
+    entrypoints: [...threads, source("simulator", "src", "main.ts")],
+    ...{ format: "cjs", bytecode: true },
+  },
+};
+const { success, logs } = await Bun.build({ ...common, ...builds[programs] });
 for (const log of logs) console.error(log);
 process.exit(success ? 0 : 1);

@@ -97,7 +97,7 @@ async function start(script: string, config: ConfigFile | null, env: object): Pr
   const pids = {
     npm: npm.pid,
     launcher: pidOf("scripts/start.mjs"),
-    gateway: pidOf("src/cli/cli.ts"),
+    gateway: pidOf("src/cli/cli.js"),
     group: -npm.pid,
   };
   const living = (): number[] => chain.filter((pid) => pid !== npm.pid && isAlive(pid));

@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { buildGateway } from "../../../scripts/build-gateway.mjs";
 import runtimeEnvironment from "../../../scripts/runtime-environment.json" with { type: "json" };
 import { answersChat } from "../answers-chat.ts";
 import { type Child, startChild } from "../child.ts";
@@ -62,9 +63,10 @@ export async function startSluice(run: Run, options: SluiceOptions = {}): Promis
       2,
     ),
   );
+  const command = [...program(run, options), "serve"];
   const startedAt = performance.now();
   const child = startChild({
-    command: [...program(run, options), "serve"],
+    command,
     cores: options.cores ?? run.cores.contender,
     env: {
       SLUICE_HOST: "127.0.0.1",
@@ -111,5 +113,6 @@ function program(run: Run, { profileDirectory }: SluiceOptions): string[] {
   if (run.options.gateway !== null) return [run.options.gateway];
   const profile =
     profileDirectory === undefined ? [] : ["--cpu-prof", "--cpu-prof-md", `--cpu-prof-dir=${profileDirectory}`];
-  return [process.execPath, ...profile, join(rootDirectory, "gateway/src/cli/cli.ts")];
+  // The program that `npm start` runs.
+  return [process.execPath, ...profile, buildGateway() ?? join(rootDirectory, "gateway/src/cli/cli.ts")];
 }

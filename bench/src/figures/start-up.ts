@@ -31,7 +31,7 @@ export async function startUp(run: Run): Promise<Figure[]> {
     warm.push(await microsOfThousand(run, again));
     await again.stop();
   }
-  const note = run.options.gateway === null ? "run from source, not built" : "";
+  const note = run.options.gateway === null ? "the program of `npm start`" : "";
   return [
     figure("Start to first response", later, { unit: "ms", target: targets.startMs, note }),
     figure("First start (creates the database) to first response", first, { unit: "ms", note }),
