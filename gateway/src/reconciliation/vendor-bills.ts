@@ -168,9 +168,14 @@ class VendorPages {
     isOptional: boolean,
   ): Promise<readonly ExactObject[] | null> {
     const rows: ExactObject[] = [];
+    let pageQuery = query;
     for (let page: string | null = null; ; ) {
-      const answer = await this.one(path, page === null ? query : [...query, ["page", page]], isOptional);
+      const answer = await this.one(path, page === null ? pageQuery : [...pageQuery, ["page", page]], isOptional);
       if (answer === null) return null;
+      if (answer === "page too large") {
+        pageQuery = withHalfLimit(pageQuery);
+        continue;
+      }
       const { rows: found, next } = read(answer);
       rows.push(...found);
       if (next === null) return rows;
@@ -178,6 +183,7 @@ class VendorPages {
     }
   }
 
+  /** The parsed answer. null: as in `all`. "page too large": it has to be requested with a lower limit. */
   async one(path: string, query: Query, isOptional: boolean): Promise<unknown> {
     if (this.#left-- === 0) throw new Failure("upstream_error", `The bill has more than ${pagesMax} pages.`);
     const url = `${this.#account.baseUrl.replace(/\/+$/, "")}${path}?${new URLSearchParams(query.map((pair) => [pair[0], pair[1]] as [string, string]))}`;
@@ -191,7 +197,12 @@ class VendorPages {
       clock: "total",
     });
     if (isOptional && (answer.status === 404 || answer.status === 403)) return null;
-    if (!answer.good) throw refusalOf(path, answer);
+    if (!answer.good) {
+      const refusal = refusalIn(answer);
+      const code = textIn(objectOf(objectOf(refusal["error"])["details"]), "error_code");
+      if (code === "report_page_too_large" && limitOf(query) > 1) return "page too large";
+      throw failureOf(path, answer.status, refusal);
+    }
     try {
       return parseExact(new TextDecoder().decode(answer.body));
     } catch {
@@ -206,16 +217,26 @@ class VendorPages {
   }
 }
 
-const messageMax = 300;
+const limitOf = (query: Query): number => Number(new Map(query).get("limit") ?? 0);
 
-function refusalOf(path: string, { status, body }: WholeAnswer): Failure {
-  let message = "";
+function withHalfLimit(query: Query): Query {
+  const limit = String(Math.floor(limitOf(query) / 2));
+  return query.map(([name, value]) => [name, name === "limit" ? limit : value] as const);
+}
+
+function refusalIn({ body }: WholeAnswer): ExactObject {
   try {
-    const answer = objectOf(JSON.parse(new TextDecoder().decode(body)));
-    message = textIn(objectOf(answer["error"]), "message") ?? textIn(answer, "message") ?? "";
+    return objectOf(JSON.parse(new TextDecoder().decode(body)));
   } catch {
     // A proxy answers with HTML.
+    return {};
   }
+}
+
+const messageMax = 300;
+
+function failureOf(path: string, status: number, refusal: ExactObject): Failure {
+  const message = textIn(objectOf(refusal["error"]), "message") ?? textIn(refusal, "message") ?? "";
   const advice = status === 401 || status === 403 ? " Check the admin_key of the billing source and its rights." : "";
   const reason = message === "" ? "" : `: ${message.slice(0, messageMax)}`;
   return new Failure("upstream_error", `The vendor answered ${path} with status ${status}${reason}.${advice}`);

@@ -59,6 +59,16 @@ test("reads Anthropic's analytics page by page, and finds a wrong price", async 
   expect(await differences()).toEqual([["claude-price", "output", "wrong_price"]]);
 });
 
+test("asks for smaller pages of Anthropic's reports while they are too large", async () => {
+  await start("anthropic");
+  const { simulator } = fixture.gateway.simulator;
+  simulator.setBilling({ adminKey, prices, pageRows: 2, limitMax: 1 });
+  expect(await differences()).toEqual([["claude-price", "output", "wrong_price"]]);
+  simulator.setBilling({ adminKey, prices, limitMax: 0 });
+  const refused = await fixture.ada.call("POST", "/api/reconciliation/main/read", {});
+  expect([refused.status, refused.body.error.message]).toEqual([502, expect.stringContaining("too much usage")]);
+});
+
 test("reads the admin key from a secret reference each time, and names no reference in a problem", async () => {
   const files: Record<string, string> = { "/run/secrets/bill": `${adminKey}\n` };
   const workload = workloadOf({ SLUICE_SECRET_REFERENCES: "file:///run/secrets/" }, files);

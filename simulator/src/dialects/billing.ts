@@ -19,6 +19,8 @@ export interface BillingRules {
   readonly workspaces?: Readonly<Record<string, string>>;
   /** Rows on a page. Default 7. */
   readonly pageRows?: number;
+  /** Anthropic refuses pages with a higher `limit` as too large. */
+  readonly limitMax?: number;
 }
 
 interface BilledPrice {
@@ -87,6 +89,11 @@ export function createBilling(truth: Truth): SimulatedBilling {
       const days = ((timeIn(query, "", "ending_at") ?? 0) - (timeIn(query, "", "starting_at") ?? 0)) / dayMs;
       if (days > analyticsDaysMax && request.path.includes("/analytics/")) {
         const error = { type: "invalid_request_error", message: "The range has more than 31 days" };
+        return { status: 400, body: JSON.stringify({ type: "error", error }) };
+      }
+      if (Number(query.get("limit")) > (own.limitMax ?? Number.POSITIVE_INFINITY)) {
+        const [type, message] = ["invalid_request_error", "This page has too much usage. Send a lower limit."];
+        const error = { type, message, details: { error_code: "report_page_too_large" } };
         return { status: 400, body: JSON.stringify({ type: "error", error }) };
       }
       const page = <Row>(rows: readonly Row[]) => pageOf(rows, query, own);
