@@ -85,6 +85,13 @@ describe("chat completions through the official client", () => {
     expect(answer.usage?.completion_tokens).toBe(3);
   });
 
+  test("quotes what the user typed, not the notes of an agent", async () => {
+    const texts = ["<system-reminder>\nThe date is …\n</system-reminder>", "Say hello"];
+    const content = texts.map((text) => ({ type: "text" as const, text }));
+    const answer = await client.chat.completions.create({ model: "demo", messages: [{ role: "user", content }] });
+    expect(answer.choices[0]?.message.content).toStartWith('You asked: "Say hello"\n');
+  });
+
   test("calls a tool named in the prompt with arguments that match its schema, streamed or not", async () => {
     const parameters = {
       type: "object",

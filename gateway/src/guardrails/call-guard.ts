@@ -159,7 +159,7 @@ export class CallGuard {
     if (remote.length === 0) return made;
     const judging = this.judge(side, answer.judged);
     if (!remote.some(isAwaited)) return made;
-    // What a service has found is masked, too.
+    // Findings of a service are masked, too.
     const masked = (masks: Masks): Promise<Uint8Array> =>
       this.#inThread({ ...ask, masks }, body, startMs, (same, found) => this.#write(side, same, found));
     return judging.then((masks) => (masks.size === 0 ? made : masked(masks)));
@@ -272,7 +272,7 @@ export function isAwaited({ enforce, action, onError }: Guardrail): boolean {
 
 function untimed(): void {}
 
-/** What went wrong in the check, if it was not a reason to refuse the call in any case. */
+/** The error of a check. A Failure other than internal_error refuses the call in any case. */
 function causeOf(thrown: unknown): unknown {
   return thrown instanceof Failure && thrown.code === "internal_error" ? (thrown.cause ?? thrown) : thrown;
 }
