@@ -329,7 +329,7 @@ test("masks a long body like a short one", async () => {
 });
 
 test.each(["block", "pass"] as const)(
-  "records a check whose thread died, and fails the call: on_error %s",
+  "records a failed check if its thread dies, and fails the call: on_error %s",
   async (onError) => {
     const died = new Failure("internal_error", "Unexpected error in the gateway.", {
       cause: new Error("out of memory"),

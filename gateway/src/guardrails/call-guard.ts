@@ -110,7 +110,7 @@ export class CallGuard {
     finish: (body: Uint8Array, answer: InspectAnswer) => Uint8Array | Promise<Uint8Array>,
   ): Promise<Uint8Array> {
     const inspected = this.#options.inspectLarge(ask, body).catch((thrown) => {
-      // A thread that dies takes the body with it, so the call fails whatever its guardrails do on errors.
+      // The thread had the body, so the call fails even if its guardrails pass errors.
       this.failed(ask.side, causeOf(thrown), startMs);
       throw thrown;
     });
