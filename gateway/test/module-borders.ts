@@ -115,6 +115,8 @@ export const sideDoors: Readonly<Record<string, readonly string[]>> = {
     "sign-in",
   ],
   "storage/in-thread.ts": ["rehearsal"],
+  "identity/in-thread.ts": ["rehearsal"],
+  "relay/in-thread.ts": ["rehearsal"],
 };
 
 /** Modules that may use files, sockets, databases, and the runtime's server and clock. */

@@ -32,7 +32,6 @@ export {
 } from "./key-secret.ts";
 export {
   accessReason,
-  deniedBy,
   deploymentsReady,
   isGranted,
   type KeyAccess,

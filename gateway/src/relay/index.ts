@@ -17,7 +17,7 @@ export { secretsOf } from "#providers/index.ts";
 export { type MeasuredUsage, measuredReply } from "./attempt/attempt-money.ts";
 export { fetchBytes } from "./attempt/body-work.ts";
 export type { FailedAttempt } from "./attempt/call-tally.ts";
-export { canServeOf, passes, serves } from "./attempt/lane-match.ts";
+export { passes, serves } from "./attempt/lane-match.ts";
 export { pricesAt, usedByOthers } from "./attempt/priced-usage.ts";
 export { upstreamWords } from "./attempt/upstream-refusal.ts";
 export { type BatchPlace, batchBodyOf, batchPlaceOf } from "./batch-rows.ts";

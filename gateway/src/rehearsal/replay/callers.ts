@@ -10,7 +10,7 @@ import {
   scopesOf,
   type Workspace,
 } from "#core/index.ts";
-import { deniedBy } from "#identity/index.ts";
+import { deniedBy } from "#identity/in-thread.ts";
 import { type Connection, callerKeyReader, type PastEntry } from "#storage/in-thread.ts";
 import type { RehearsedChanges } from "../change/rehearsed-changes.ts";
 import { changedKey, changedLimits, changedOwner } from "../change/scope-change.ts";

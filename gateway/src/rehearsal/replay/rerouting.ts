@@ -6,10 +6,10 @@ import {
   type Model,
   type ReachedLimit,
 } from "#core/index.ts";
-import { callableModels, mayCall } from "#identity/index.ts";
+import { callableModels, mayCall } from "#identity/in-thread.ts";
 import type { Chance, Clock, Observer } from "#ports/index.ts";
 import { type CallEndpointId, type EndpointProtocol, endpointProtocols } from "#protocols/index.ts";
-import { canServeOf, serves } from "#relay/index.ts";
+import { canServeOf, serves } from "#relay/in-thread.ts";
 import { type Plan, Router } from "#routing/index.ts";
 import type { PastEntry } from "#storage/in-thread.ts";
 import type { ChangedRoutes } from "../change/rehearsed-changes.ts";

@@ -21,13 +21,13 @@ export function scopeColumns(limits: LimitsConfig | undefined, budget: BudgetCon
 }
 
 export function limitScope(kind: ScopeKind, id: string, name: string, columns: ScopeColumns): LimitScope {
-  const limits: RateLimits = JSON.parse(columns.limits);
+  const limits: RateLimits = columns.limits === "{}" ? noLimits : Object.freeze(JSON.parse(columns.limits));
   const budget: Budget | null = columns.budget === null ? null : JSON.parse(columns.budget);
   return Object.freeze({
     kind,
     id,
     label: `${kind} ${name}`,
-    limits: Object.freeze(limits),
+    limits,
     budget: budget === null ? null : Object.freeze(budget),
   });
 }
@@ -64,9 +64,12 @@ export function patternsText(patterns: readonly string[] | null | undefined): st
 }
 
 export function patternsOf(text: string): readonly string[] {
-  const patterns: readonly string[] = JSON.parse(text);
-  return Object.freeze(patterns);
+  return text === "[]" ? noPatterns : Object.freeze(JSON.parse(text) as readonly string[]);
 }
+
+/** Shared by most keys. A frozen array takes more memory than the rest of a scope. */
+const noPatterns: readonly string[] = Object.freeze([]);
+const noLimits: RateLimits = Object.freeze({});
 
 function limitsText(limits: LimitsConfig): string {
   const { rpm, tpm, concurrency, fail, enforce } = limits;

@@ -132,7 +132,6 @@ export function recognition(secret: Secret): Pick<KeyRow, "prefix" | "last_four"
 const prefixMax = 14;
 
 function keyMembers(row: CallerKeyRow): ApiKey {
-  const tags: ApiKey["tags"] = JSON.parse(row.tags);
   return {
     id: row.id,
     workspaceId: row.workspace_id,
@@ -148,13 +147,15 @@ function keyMembers(row: CallerKeyRow): ApiKey {
     ...(row.revoked_at === null ? {} : { revoked: true as const }),
     expiresAt: row.expires_at,
     createdAt: row.created_at,
-    tags: Object.freeze(tags),
+    tags: row.tags === "{}" ? noTags : Object.freeze(JSON.parse(row.tags) as ApiKey["tags"]),
     capture: row.capture as ApiKey["capture"],
     ...(row.person_id === null ? {} : { personId: row.person_id }),
     ...(row.owner_id === null ? {} : { ownerId: row.owner_id }),
     ...personScopeOf(row),
   };
 }
+
+const noTags: ApiKey["tags"] = Object.freeze({});
 
 function modelGrantOf({ models, enforce_models }: CallerKeyRow): Pick<ApiKey, "models" | "shadowModels"> {
   if (models === null) return { models };
