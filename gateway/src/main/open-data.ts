@@ -46,8 +46,8 @@ export async function openData(base: Base) {
 }
 
 /**
- * Releases memory after a load: once the process is idle and holds `bounds.restGrowthBytes` more than when it was last idle. Releasing
- * takes some 30 ms and discards compiled code, so it is not done for a few calls.
+ * Releases memory when the process is idle for the first time, and then whenever it is idle and holds `bounds.restGrowthBytes` more than
+ * when it was last idle. Releasing takes some 30 ms and discards compiled code, so it is not done for a few calls.
  */
 export function releaseWhenIdle({
   clock,
@@ -58,7 +58,7 @@ export function releaseWhenIdle({
   readonly residentBytes: () => number;
   readonly releaseMemory: () => Promise<void>;
 }) {
-  let leastBytes = residentBytes();
+  let leastBytes = 0;
   const busyChecks: (() => boolean)[] = [];
   let cancel = (): void => undefined;
   const later = (act: () => void): void => {
