@@ -19,7 +19,7 @@ export interface RehearsalsOptions {
   readonly configSnapshot: () => ConfigSnapshot;
 }
 
-/** The thread ends when it was idle for so long. To start it takes as long as to replay 100,000 calls. */
+/** The thread ends when it was idle for so long. To start it takes as long as to replay 40,000 calls. */
 const idleMs = 60_000;
 /** Steps between two writes of a job's progress. In between, it is only read whether the job was canceled. */
 const stepsPerWrite = 10;
