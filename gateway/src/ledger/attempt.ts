@@ -2,11 +2,10 @@ import {
   type AttemptObject,
   bounds,
   type Checkpoint,
-  copyCharge,
-  entryOf,
   type Intent,
   type LedgerEntry,
   noUsage,
+  type OpenEntry,
   type Outcome,
   type Served,
   type Settled,
@@ -53,27 +52,27 @@ export interface AttemptDependencies {
 /** How an attempt is charged. */
 export type Pricing = Pick<Settling, "price" | "terms" | "priceOf" | "floor">;
 
-/** One attempt whose intent is in the journal. It must be settled, however it ends. */
+/** One attempt whose intent is in the journal. It must be settled, however it ends, which makes its intent its entry. */
 export class Attempt {
   readonly #dependencies: AttemptDependencies;
-  readonly #intent: Intent;
+  readonly #entry: OpenEntry;
   readonly #pricing: Pricing;
   /** Monotonic milliseconds. Every duration of the attempt counts from here. */
   readonly begunMs: number;
   #eventsSince = 0;
   #checkpointMs: number;
-  #entry: LedgerEntry | null = null;
+  #isSettled = false;
 
-  constructor(dependencies: AttemptDependencies, intent: Intent, pricing: Pricing, begunMs: number) {
+  constructor(dependencies: AttemptDependencies, entry: OpenEntry, pricing: Pricing, begunMs: number) {
     this.#dependencies = dependencies;
-    this.#intent = intent;
+    this.#entry = entry;
     this.#pricing = pricing;
     this.begunMs = begunMs;
     this.#checkpointMs = begunMs;
   }
 
   get attemptId(): string {
-    return this.#intent.attemptId;
+    return this.#entry.attemptId;
   }
 
   /** Returns whether a checkpoint is due: every checkpointEvents events, or after checkpointMs. `nowMs`: monotonic. */
@@ -83,12 +82,12 @@ export class Attempt {
   }
 
   checkpoint(reached: Reached): void {
-    if (this.#entry !== null) return;
+    if (this.#isSettled) return;
     const { clock, journal } = this.#dependencies;
     this.#eventsSince = 0;
     this.#checkpointMs = clock.monotonic();
     journal.checkpoint({
-      attemptId: this.#intent.attemptId,
+      attemptId: this.#entry.attemptId,
       at: clock.now(),
       usage: wholeUsage(reached.usage),
       usageSource: sourceOf(reached),
@@ -107,16 +106,15 @@ export class Attempt {
    */
   settle(end: AttemptEnd, nowMs: number = this.#dependencies.clock.monotonic()): LedgerEntry {
     const { clock, journal, observer } = this.#dependencies;
-    if (this.#entry !== null) {
+    const entry = this.#entry;
+    if (this.#isSettled) {
       observer.log("error", "attempt settled twice; the second settlement was ignored", {
-        attemptId: this.#intent.attemptId,
+        attemptId: entry.attemptId,
         outcome: end.outcome,
       });
-      return this.#entry;
+      return entry;
     }
-    const entry = entryOf(this.#intent);
     entry.usage = wholeUsage(end.usage);
-    const charged = this.#charged(end, entry.usage);
     entry.endedAt = clock.now();
     entry.outcome = end.outcome;
     entry.httpStatus = end.httpStatus;
@@ -124,18 +122,17 @@ export class Attempt {
     entry.errorCode = end.errorCode;
     entry.usageSource = sourceOf(end);
     entry.rawUsage = rawUsageWithin(end.rawUsage);
-    entry.costNanoUsd = charged.costNanoUsd;
-    entry.priceVersion = charged.priceVersion;
     entry.totalMs = wholeMicros(nowMs - this.begunMs);
     entry.firstByteMs = durationOrNull(end.firstByteMs);
     entry.firstTokenMs = durationOrNull(end.firstTokenMs);
     entry.upstreamMs = durationOrNull(end.upstreamMs);
     entry.overheadMs = durationOrNull(end.overheadMs);
     entry.upstreamId = end.upstreamId;
-    copyCharge(charged, entry);
+    Object.assign(entry, this.#charged(end, entry.usage));
+    entry.counted = undefined;
     if (end.warnings != null) entry.warnings = end.warnings;
     if (end.objects !== undefined) entry.objects = end.objects;
-    this.#entry = entry;
+    this.#isSettled = true;
     journal.settle(entry);
     // The result of a row may be stored in this turn.
     if (entry.batchId !== undefined) journal.flush();
@@ -146,14 +143,14 @@ export class Attempt {
 
   /** A pending attempt has no cost yet. */
   #charged({ outcome, served }: AttemptEnd, usage: Usage): Settled {
-    const { priceVersion, upstreamModel } = this.#intent;
+    const { priceVersion, upstreamModel } = this.#entry;
     if (outcome === "pending") return { costNanoUsd: 0, priceVersion };
     const { price, terms, priceOf, floor } = this.#pricing;
     return settle({ price, usage, served, terms, upstreamModel, priceOf, floor });
   }
 
   #versionFor(served: Served | undefined): string | null {
-    const { upstreamModel } = this.#intent;
+    const { upstreamModel } = this.#entry;
     return servedPrice({ ...this.#pricing, upstreamModel }, served)?.version.id ?? null;
   }
 }

@@ -6,6 +6,7 @@ import {
   type Intent,
   type LedgerEntry,
   noUsage,
+  openEntry,
   type PriceVersion,
   pricePerCall,
   type Settlement,
@@ -25,7 +26,7 @@ const price: PriceVersion = {
   effectiveFrom: 0,
 };
 const pricing = { price, terms: usualTerms };
-const fields = intentOf(1, { priceVersion: null });
+const fields = { ...openEntry(), ...intentOf(1, { priceVersion: null }) };
 const usage = { ...noUsage, inputUncached: 100, output: 20, reasoning: 15 };
 const end: AttemptEnd = {
   outcome: "succeeded",
@@ -75,7 +76,7 @@ beforeEach(() => {
 
 test("writes the intent first and charges usage at its price version", () => {
   const { recorder, clock, written, seen } = dependencies;
-  const attempt = recorder.begin(fields, pricing);
+  const attempt = recorder.begin({ ...fields }, pricing);
   expect(written).toHaveLength(1);
   expect(written[0]).toMatchObject({ attemptId: attempt.attemptId, priceVersion: "prc_7", at: clock.now() });
   clock.advance(250);
@@ -94,13 +95,13 @@ test("charges nothing and names no version without a price", () => {
 
 test("throws ledger_unavailable when the journal cannot be written", () => {
   const { recorder, seen } = open(true);
-  expect(() => recorder.begin(fields, pricing)).toThrow(Failure);
+  expect(() => recorder.begin({ ...fields }, pricing)).toThrow(Failure);
   expect(seen).toEqual([]);
 });
 
 test("ignores and logs a second settlement", () => {
   const { recorder, written, seen, logged } = dependencies;
-  const attempt = recorder.begin(fields, pricing);
+  const attempt = recorder.begin({ ...fields }, pricing);
   const first = attempt.settle(end);
   const second = attempt.settle({ ...end, outcome: "failed", usage: noUsage });
   attempt.checkpoint({ usage, usageSource: "estimated", firstByteMs: 1, firstTokenMs: 1, upstreamId: null });
@@ -112,7 +113,7 @@ test("ignores and logs a second settlement", () => {
 
 test("makes a checkpoint due every 64 events or after a second", () => {
   const { recorder, clock, written } = dependencies;
-  const attempt = recorder.begin(fields, pricing);
+  const attempt = recorder.begin({ ...fields }, pricing);
   let checkpoints = 0;
   const pass = (): void => {
     if (!attempt.countEvents(1, clock.monotonic())) return;
@@ -138,7 +139,7 @@ test("makes a checkpoint due every 64 events or after a second", () => {
 });
 
 test("normalizes invalid counts and durations", () => {
-  const entry = dependencies.recorder.begin(fields, pricing).settle({
+  const entry = dependencies.recorder.begin({ ...fields }, pricing).settle({
     ...end,
     usage: { ...noUsage, inputUncached: -3, output: 1.5, cacheRead: Number.NaN, images: Number.POSITIVE_INFINITY },
     firstByteMs: Number.NaN,
@@ -152,7 +153,7 @@ test("normalizes invalid counts and durations", () => {
 
 test("bounds a negative 64-bit count so that sums fit the database", () => {
   const usage = { ...noUsage, output: 2 ** 64 - 1, inputUncached: 2 ** 53 - 1 };
-  const entry = dependencies.recorder.begin(fields, pricing).settle({ ...end, usage });
+  const entry = dependencies.recorder.begin({ ...fields }, pricing).settle({ ...end, usage });
   expect(entry.usage).toMatchObject({ output: bounds.usageCountMax, inputUncached: bounds.usageCountMax });
   // The sum of a million such calls fits into eight bytes.
   expect(Math.max(entry.usage.output, entry.costNanoUsd / 1_000) * 1e6).toBeLessThan(2 ** 63);
@@ -167,14 +168,14 @@ test("records the usage of another model as one charged entry that is not a call
 
 test("marks usage without a source as an estimate", () => {
   const { recorder } = dependencies;
-  expect(recorder.begin(fields, pricing).settle({ ...end, usageSource: "none" }).usageSource).toBe("estimated");
+  expect(recorder.begin({ ...fields }, pricing).settle({ ...end, usageSource: "none" }).usageSource).toBe("estimated");
   const unused = { ...end, usage: { ...noUsage }, usageSource: "none" } as const;
-  expect(recorder.begin(fields, pricing).settle(unused).usageSource).toBe("none");
+  expect(recorder.begin({ ...fields }, pricing).settle(unused).usageSource).toBe("none");
 });
 
 test("omits raw usage that is too long", () => {
   const { recorder } = dependencies;
-  const rawOf = (rawUsage: string) => recorder.begin(fields, pricing).settle({ ...end, rawUsage }).rawUsage;
+  const rawOf = (rawUsage: string) => recorder.begin({ ...fields }, pricing).settle({ ...end, rawUsage }).rawUsage;
   const longest = "x".repeat(bounds.rawUsageBytesMax);
   expect(rawOf(longest)).toBe(longest);
   expect(rawOf(`${longest}x`)).toBeNull();
@@ -214,7 +215,7 @@ test("reports each refused call that shares an entry, with the request that is c
 test("stores the price version of the tier that the answer has named so far", () => {
   const { recorder, written } = dependencies;
   const terms = { costSource: "price", factors: [{ axis: "tier", word: "priority", factor: 2_000 }] } as const;
-  const attempt = recorder.begin(fields, { price, terms });
+  const attempt = recorder.begin({ ...fields }, { price, terms });
   const reached: Reached = { ...end, served: { tier: "priority" } };
   attempt.checkpoint(reached);
   expect(written.at(-1)).toMatchObject({ priceVersion: "prc_7*2000000" });
@@ -228,7 +229,7 @@ test("stores the price version of the model that the answer has named so far", (
   const { recorder, written } = dependencies;
   const other: PriceVersion = { ...price, id: "prc_8", table: { inputUncached: 2_500_000, output: 20_000_000 } };
   const priceOf = (name: string) => (name === "other" ? other : null);
-  const attempt = recorder.begin(fields, { ...pricing, priceOf });
+  const attempt = recorder.begin({ ...fields }, { ...pricing, priceOf });
   attempt.checkpoint({ ...end, served: { model: "unheard-of" } });
   expect(written.at(-1)).toMatchObject({ priceVersion: "prc_7" });
   attempt.checkpoint({ ...end, served: { model: "other" } });
@@ -242,7 +243,7 @@ test("charges at least the price per call", () => {
   const { recorder } = dependencies;
   const usage = { ...end.usage, chargedRequests: 1 };
   const settled = (nanoUsd: number) =>
-    recorder.begin(fields, { ...pricing, floor: pricePerCall(nanoUsd) }).settle({ ...end, usage });
+    recorder.begin({ ...fields }, { ...pricing, floor: pricePerCall(nanoUsd) }).settle({ ...end, usage });
   expect(settled(1)).toMatchObject({ costNanoUsd: 325_000, priceVersion: "prc_7" });
   expect(settled(1_000_000)).toMatchObject({ costNanoUsd: 1_000_000, priceVersion: "call:1000000" });
 });

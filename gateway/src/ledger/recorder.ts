@@ -1,4 +1,4 @@
-import { BoundedMap, type FailureCode, joinEntry, type LedgerEntry, noUsage, type OpenIntent } from "#core/index.ts";
+import { BoundedMap, type FailureCode, type LedgerEntry, noUsage, type OpenEntry, openEntry } from "#core/index.ts";
 import type { Clock, FoldedRequest, Ids, Journal } from "#ports/index.ts";
 import { Attempt, type AttemptDependencies, type AttemptEnd, type AttemptFields, type Pricing } from "./attempt.ts";
 import { wholeMicros } from "./whole-usage.ts";
@@ -21,23 +21,24 @@ export type Recorder = ReturnType<typeof createRecorder>;
 export function createRecorder(options: RecorderOptions) {
   const { journal, clock, ids, observer } = options;
   const refusals = new Refusals(options);
-  const complete = (intent: OpenIntent, { price }: Pricing, startedAfterMs: number): void => {
-    intent.attemptId = ids.next("att_");
-    intent.at = clock.now();
-    intent.startedAfterMs = startedAfterMs;
-    intent.priceVersion = price?.id ?? null;
+  const complete = (entry: OpenEntry, { price }: Pricing, startedAfterMs: number): void => {
+    entry.attemptId = ids.next("att_");
+    entry.at = clock.now();
+    entry.startedAfterMs = startedAfterMs;
+    entry.priceVersion = price?.id ?? null;
   };
   return {
     /**
-     * Writes the intent of an attempt (see Journal) with its id, its time and the charged version of the price, which are set here.
+     * Writes the intent of an attempt (see Journal) with its id, its time and the charged version of the price, which are set here. The
+     * end of the attempt completes the same object.
      * `arrivedMs`: monotonic time at which its call arrived. Throws ledger_unavailable; then nothing may be sent.
      */
-    begin(intent: OpenIntent, pricing: Pricing, arrivedMs?: number): Attempt {
+    begin(entry: OpenEntry, pricing: Pricing, arrivedMs?: number): Attempt {
       const begunMs = clock.monotonic();
       const startedAfterMs = arrivedMs === undefined ? 0 : wholeMicros(Math.max(0, begunMs - arrivedMs));
-      complete(intent, pricing, startedAfterMs);
-      journal.intent(intent);
-      return new Attempt(options, intent, pricing, begunMs);
+      complete(entry, pricing, startedAfterMs);
+      journal.intent(entry);
+      return new Attempt(options, entry, pricing, begunMs);
     },
     /**
      * Records the usage of another model within an answer, as one entry. It is written together with the next record, so call it
@@ -50,14 +51,14 @@ export function createRecorder(options: RecorderOptions) {
     ): LedgerEntry {
       // It is not a call: sums count neither its success nor its duration.
       const noCall = (entry: LedgerEntry): LedgerEntry => ({ ...entry, calls: 0 });
-      const intent: OpenIntent = { ...fields, attemptId: "", at: 0, startedAfterMs: 0 };
-      complete(intent, pricing, 0);
+      const entry: OpenEntry = { ...openEntry(), ...fields };
+      complete(entry, pricing, 0);
       const dependencies: AttemptDependencies = {
         clock,
         journal: {
           checkpoint: () => undefined,
           flush: () => true,
-          settle: (settlement) => journal.refuse(noCall(joinEntry(intent, settlement))),
+          settle: () => journal.refuse(noCall(entry)),
         },
         observer: {
           attemptEnd: (entry) => observer.attemptEnd(noCall(entry)),
@@ -65,7 +66,7 @@ export function createRecorder(options: RecorderOptions) {
         },
       };
       const nowMs = clock.monotonic();
-      const attempt = new Attempt(dependencies, intent, pricing, nowMs);
+      const attempt = new Attempt(dependencies, entry, pricing, nowMs);
       const end: AttemptEnd = { ...used, ...noMeasures, httpStatus: 200, errorCode: null, usageSource: "upstream" };
       return noCall(attempt.settle(end, nowMs));
     },

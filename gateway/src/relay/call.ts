@@ -1,23 +1,24 @@
 import type { GuardrailSide } from "@sluice/contract/words";
 import type { BodyMarks, BodyWork } from "#bodies/index.ts";
-import type {
-  CallerMemory,
-  CallSession,
-  CallSignal,
-  ConfigSnapshot,
-  Failure,
-  Guardrail,
-  HeaderReader,
-  LiveBody,
-  Model,
-  NanoUsd,
-  OpenIntent,
-  PolicyCall,
-  PriceVersion,
-  Principal,
-  Provider,
-  ShadowDenial,
-  StoredFile,
+import {
+  type CallerMemory,
+  type CallSession,
+  type CallSignal,
+  type ConfigSnapshot,
+  type Failure,
+  type Guardrail,
+  type HeaderReader,
+  type LiveBody,
+  type Model,
+  type NanoUsd,
+  type OpenEntry,
+  openEntry,
+  type PolicyCall,
+  type PriceVersion,
+  type Principal,
+  type Provider,
+  type ShadowDenial,
+  type StoredFile,
 } from "#core/index.ts";
 import type { Files } from "#files/index.ts";
 import type { CallGuard, CheckRecord, JudgedText, RemoteVerdict } from "#guardrails/index.ts";
@@ -99,40 +100,31 @@ interface ForwardedHeaders {
   headers: Readonly<Record<string, string>>;
 }
 
-/** An intent of this call without its deployment. The recorder adds the id and the times. */
-export function intentOf(call: Call): OpenIntent {
-  return {
-    attemptId: "",
-    requestId: call.requestId,
-    at: 0,
-    startedAfterMs: 0,
-    workspaceId: call.principal.workspace.id,
-    groupId: call.principal.group.id,
-    keyId: call.principal.key.id,
-    personId: call.principal.person ?? undefined,
-    actorId: call.principal.actor,
-    model: call.facts.model,
-    requestedModel: call.facts.model,
-    provider: "",
-    deployment: "",
-    upstreamModel: "",
-    endpoint: call.operation === undefined ? call.protocol.endpoint : "pass-through",
-    operation: call.operation,
-    callerDialect: call.protocol.wireDialect,
-    upstreamDialect: call.protocol.wireDialect,
-    stream: call.facts.stream,
-    retryIndex: 0,
-    priceVersion: null,
-    reservedNanoUsd: 0,
-    inputEstimate: call.facts.inputEstimate,
-    userAgent: call.userAgent,
-    tags: call.tags,
-    session: call.session?.id,
-    sessionSource: call.session?.source,
-    batchId: call.batch?.id,
-    customId: call.batch?.customId,
-    counted: undefined,
-  };
+/** An entry of this call without its deployment. The recorder adds the id and the times. */
+export function openEntryOf(call: Call): OpenEntry {
+  const { principal, protocol, facts, session, batch } = call;
+  const entry = openEntry();
+  entry.requestId = call.requestId;
+  entry.workspaceId = principal.workspace.id;
+  entry.groupId = principal.group.id;
+  entry.keyId = principal.key.id;
+  entry.personId = principal.person ?? undefined;
+  entry.actorId = principal.actor;
+  entry.model = facts.model;
+  entry.requestedModel = facts.model;
+  entry.endpoint = call.operation === undefined ? protocol.endpoint : "pass-through";
+  entry.operation = call.operation;
+  entry.callerDialect = protocol.wireDialect;
+  entry.upstreamDialect = protocol.wireDialect;
+  entry.stream = facts.stream;
+  entry.inputEstimate = facts.inputEstimate;
+  entry.userAgent = call.userAgent;
+  entry.tags = call.tags;
+  entry.session = session?.id;
+  entry.sessionSource = session?.source;
+  entry.batchId = batch?.id;
+  entry.customId = batch?.customId;
+  return entry;
 }
 
 /** An answer that has begun: the bytes, or a stream of them that settles itself however it ends. */

@@ -12,7 +12,7 @@ import {
 import { type Plan, type PlanStory, placeSentence } from "#routing/index.ts";
 import { addRateHeaders, agentsFailure, refusedCapHeaders } from "./attempt/answer-headers.ts";
 import type { CallTally, FailedAttempt } from "./attempt/call-tally.ts";
-import { type Call, intentOf, type Refusal, type RelayDependencies } from "./call.ts";
+import { type Call, openEntryOf, type Refusal, type RelayDependencies } from "./call.ts";
 
 /** Records and explains a call that was refused before any attempt, with the headers of the limit that it met. */
 export async function notAdmitted(
@@ -50,10 +50,10 @@ export function recordRefusal(dependencies: RelayDependencies, call: Call, failu
   reportUnexpected(dependencies, call, failure);
   // Its batch waits and runs the row again.
   if (call.batch !== undefined && limitCodes.has(failure.code)) return;
-  const intent = intentOf(call);
-  intent.model = refusedModel(call.models[0]?.name, call.facts.model);
+  const entry = openEntryOf(call);
+  entry.model = refusedModel(call.models[0]?.name, call.facts.model);
   const { recorder, clock } = dependencies;
-  recorder.refuse(intent, failure.code, failure.status, clock.monotonic() - call.startedMs);
+  recorder.refuse(entry, failure.code, failure.status, clock.monotonic() - call.startedMs);
 }
 
 /** Logs an internal error. */

@@ -85,8 +85,10 @@ export class ProcessJournal implements Journal {
 
   intent(intent: Intent): void {
     if (!this.#alive) return;
-    this.open.set(intent.attemptId, intent);
-    this.#ledger.write({ type: "intent", value: intent });
+    // The end of the attempt completes the same object.
+    const value = { ...intent };
+    this.open.set(intent.attemptId, value);
+    this.#ledger.write({ type: "intent", value });
   }
 
   flush(): boolean {

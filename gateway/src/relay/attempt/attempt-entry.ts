@@ -7,7 +7,7 @@ import {
   inputTokensOf,
   type LedgerEntry,
   noUsage,
-  type OpenIntent,
+  type OpenEntry,
   onlyCounts,
   outputTokensOf,
   type Redactor,
@@ -20,7 +20,7 @@ import type { Attempt, AttemptEnd } from "#ledger/index.ts";
 import type { AttemptFault, AttemptSums } from "#ports/index.ts";
 import { type ReplyFacts, readServedHeaders, type StreamTap } from "#protocols/index.ts";
 import { priceTermsOf } from "#providers/index.ts";
-import { intentOf } from "../call.ts";
+import { openEntryOf } from "../call.ts";
 import { AttemptMoney, type MeasuredUsage, recoveredUse } from "./attempt-money.ts";
 import { AttemptObjects } from "./attempt-objects.ts";
 import type { AttemptParts } from "./call-tally.ts";
@@ -58,7 +58,7 @@ export class AttemptEntry implements AttemptEnd {
   /** The upstream's message when it refused; null: none that may be shown. */
   refusedWith: string | null = null;
   readonly #parts: AttemptParts;
-  readonly #intent: OpenIntent;
+  readonly #entry: OpenEntry;
   readonly #record: Attempt;
   #redactor: Redactor | null = null;
   /** 0: not sent yet. */
@@ -73,10 +73,10 @@ export class AttemptEntry implements AttemptEnd {
     const { provider } = selection.deployment;
     const { price } = selection.model;
     this.#parts = parts;
-    this.#intent = attemptIntent(parts);
+    this.#entry = attemptEntry(parts);
     const priceOf = pricesAt(dependencies.configSnapshot(), provider.id);
     const pricing = { price, terms: priceTermsOf(provider), priceOf, floor: call.priceFloor };
-    this.#record = dependencies.recorder.begin(this.#intent, pricing, call.startedMs);
+    this.#record = dependencies.recorder.begin(this.#entry, pricing, call.startedMs);
     this.attemptId = this.#record.attemptId;
     this.money = new AttemptMoney(parts);
     this.kept = new AttemptObjects(parts);
@@ -263,7 +263,7 @@ export class AttemptEntry implements AttemptEnd {
     this.warnings = this.#withShadow(warnings.list());
     this.fault = failure === null || isPending ? null : this.#faultOf(failure);
     try {
-      if (charged.others !== undefined) tally.tokens += recordOthers(this.#parts, this.#intent, charged, outcome);
+      if (charged.others !== undefined) tally.tokens += recordOthers(this.#parts, this.#entry, charged, outcome);
     } finally {
       this.#settled = this.#record.settle(this, now);
     }
@@ -272,7 +272,7 @@ export class AttemptEntry implements AttemptEnd {
     if (isPending) {
       tally.handover = dependencies
         .background()
-        .hold(call.principal, this.attemptId, this.#intent.reservedNanoUsd, this.#intent);
+        .hold(call.principal, this.attemptId, this.#entry.reservedNanoUsd, this.#entry);
     } else tally.tokens += tokensOf(charged.usage);
     if (failure === null || (outcome !== "failed" && outcome !== "interrupted")) return;
     const { code, retry } = failure;
@@ -287,7 +287,7 @@ export class AttemptEntry implements AttemptEnd {
     const denials = call.shadowDenials?.(selection.model.name) ?? none;
     if (denials.length === 0 && shadowRefusal === null) return warnings;
     // A call is counted once, with its first attempt.
-    if (this.#intent.retryIndex === 0) for (const denial of denials) dependencies.onShadowDenial(denial);
+    if (this.#entry.retryIndex === 0) for (const denial of denials) dependencies.onShadowDenial(denial);
     const refusals = shadowRefusal === null ? denials : [...denials, shadowRefusal];
     return [...(warnings ?? []), ...refusals.map(({ text }) => `${shadowRefusedPrefix}${text}`)];
   }
@@ -317,19 +317,19 @@ export class AttemptEntry implements AttemptEnd {
   }
 }
 
-function attemptIntent({ call, selection, match, tally }: AttemptParts): OpenIntent {
+function attemptEntry({ call, selection, match, tally }: AttemptParts): OpenEntry {
   const { deployment, model } = selection;
   const { held } = tally.permit;
-  const intent = intentOf(call);
-  intent.model = model.name;
-  intent.provider = deployment.provider.id;
-  intent.deployment = deployment.id;
-  intent.upstreamModel = deployment.upstreamModel;
-  intent.upstreamDialect = match.lane.dialect;
-  intent.retryIndex = tally.attempts - 1;
-  intent.reservedNanoUsd = Number.isFinite(held) ? held : 0;
-  intent.counted = recoveredUse(call.facts, model) ?? undefined;
-  return intent;
+  const entry = openEntryOf(call);
+  entry.model = model.name;
+  entry.provider = deployment.provider.id;
+  entry.deployment = deployment.id;
+  entry.upstreamModel = deployment.upstreamModel;
+  entry.upstreamDialect = match.lane.dialect;
+  entry.retryIndex = tally.attempts - 1;
+  entry.reservedNanoUsd = Number.isFinite(held) ? held : 0;
+  entry.counted = recoveredUse(call.facts, model) ?? undefined;
+  return entry;
 }
 
 const none: readonly never[] = [];
