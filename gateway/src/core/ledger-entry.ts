@@ -128,7 +128,7 @@ type Attempted = Intent & Settlement;
 /** An attempt that has not ended. Its entry is this object, filled in twice, because a copy is slower than choosing a deployment. */
 export type OpenEntry = { -readonly [Member in keyof Attempted]: Attempted[Member] };
 
-/** Without the facts of its call. */
+/** An open entry without the facts of its call. */
 export function openEntry(): OpenEntry {
   return {
     attemptId: "",
@@ -180,6 +180,27 @@ export function openEntry(): OpenEntry {
 }
 
 const noTags = Object.freeze({});
+
+/** Defaults of entries that are not of one attempt: of refusals, tasks, rows of vendors' batches, adjustments. */
+export const blankEntry = {
+  startedAfterMs: 0,
+  stream: false,
+  retryIndex: 0,
+  priceVersion: null,
+  inputEstimate: 0,
+  reservedNanoUsd: 0,
+  upstreamStatus: null,
+  errorCode: null,
+  usage: noUsage,
+  usageSource: "none",
+  rawUsage: null,
+  costNanoUsd: 0,
+  firstByteMs: null,
+  firstTokenMs: null,
+  upstreamMs: null,
+  overheadMs: null,
+  upstreamId: null,
+} as const satisfies Partial<LedgerEntry>;
 
 export function joinEntry({ counted: _, ...begun }: Intent, settlement: Settlement): LedgerEntry {
   return { ...begun, ...settlement };

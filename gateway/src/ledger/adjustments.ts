@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type AdjustmentReason, type LedgerEntry, type NanoUsd, noUsage } from "#core/index.ts";
+import { type AdjustmentReason, blankEntry, type LedgerEntry, type NanoUsd } from "#core/index.ts";
 import type { LedgerStore, UsageOwner, UsageShare } from "#ports/index.ts";
 
 /** Money to book without a call. */
@@ -114,11 +114,11 @@ export function adjustmentEntry(adjustment: OwnedAdjustment): LedgerEntry {
   const { workspaceId, groupId, keyId, personId, tags } = owner;
   const part = JSON.stringify([id, workspaceId, groupId, keyId, personId ?? "", tags, model]);
   return {
+    ...blankEntry,
     attemptId: `adj_${digestOf(part)}`,
     requestId: requestIdOf(id),
     at,
     endedAt: at,
-    startedAfterMs: 0,
     workspaceId,
     groupId,
     keyId,
@@ -132,10 +132,6 @@ export function adjustmentEntry(adjustment: OwnedAdjustment): LedgerEntry {
     endpoint: "adjustment",
     callerDialect: "any",
     upstreamDialect: "any",
-    stream: false,
-    retryIndex: 0,
-    inputEstimate: 0,
-    reservedNanoUsd: 0,
     userAgent: "",
     tags,
     adjustment: reason,
@@ -143,20 +139,9 @@ export function adjustmentEntry(adjustment: OwnedAdjustment): LedgerEntry {
     calls: 0,
     outcome: "succeeded",
     httpStatus: 200,
-    upstreamStatus: null,
-    errorCode: null,
-    usage: noUsage,
-    usageSource: "none",
-    rawUsage: null,
     costNanoUsd,
     costSource: "adjustment",
-    priceVersion: null,
     totalMs: 0,
-    firstByteMs: null,
-    firstTokenMs: null,
-    upstreamMs: null,
-    overheadMs: null,
-    upstreamId: null,
   };
 }
 

@@ -1,4 +1,4 @@
-import { BoundedMap, type FailureCode, type LedgerEntry, noUsage, type OpenEntry, openEntry } from "#core/index.ts";
+import { BoundedMap, blankEntry, type FailureCode, type LedgerEntry, type OpenEntry, openEntry } from "#core/index.ts";
 import type { Clock, FoldedRequest, Ids, Journal } from "#ports/index.ts";
 import { Attempt, type AttemptDependencies, type AttemptEnd, type AttemptFields, type Pricing } from "./attempt.ts";
 import { wholeMicros } from "./whole-usage.ts";
@@ -67,7 +67,7 @@ export function createRecorder(options: RecorderOptions) {
       };
       const nowMs = clock.monotonic();
       const attempt = new Attempt(dependencies, entry, pricing, nowMs);
-      const end: AttemptEnd = { ...used, ...noMeasures, httpStatus: 200, errorCode: null, usageSource: "upstream" };
+      const end: AttemptEnd = { ...blankEntry, ...used, httpStatus: 200, usageSource: "upstream" };
       return noCall(attempt.settle(end, nowMs));
     },
     /** Records a refused call; equal refusals of the same second share an entry. `totalMs`: time until the refusal. */
@@ -75,24 +75,19 @@ export function createRecorder(options: RecorderOptions) {
       const now = clock.now();
       const entry: LedgerEntry = {
         ...fields,
+        ...blankEntry,
+        stream: fields.stream,
+        inputEstimate: fields.inputEstimate,
         attemptId: ids.next("att_"),
         at: now,
-        startedAfterMs: 0,
         provider: "",
         deployment: "",
         upstreamModel: "",
         upstreamDialect: fields.callerDialect,
-        retryIndex: 0,
-        priceVersion: null,
-        reservedNanoUsd: 0,
         endedAt: now,
         outcome: "rejected",
         httpStatus,
-        ...noMeasures,
         errorCode: code,
-        usage: noUsage,
-        usageSource: "none",
-        costNanoUsd: 0,
         totalMs,
       };
       refusals.take(entry);
@@ -103,17 +98,6 @@ export function createRecorder(options: RecorderOptions) {
     flush: (): void => refusals.flush(),
   };
 }
-
-/** For entries without a request to an upstream. */
-const noMeasures = {
-  upstreamStatus: null,
-  rawUsage: null,
-  firstByteMs: null,
-  firstTokenMs: null,
-  upstreamMs: null,
-  overheadMs: null,
-  upstreamId: null,
-} as const;
 
 /** The first refusalsAloneMax equal refusals within refusalTogetherMs get an entry each. */
 const refusalsAloneMax = 5;

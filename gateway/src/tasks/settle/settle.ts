@@ -1,4 +1,5 @@
 import {
+  blankEntry,
   bounds,
   type LedgerEntry,
   noUsage,
@@ -156,10 +157,10 @@ function entryOf(task: Task, taskEnd: TaskEnd, now: number): LedgerEntry {
   const ending = endings[taskEnd.state];
   const { usage, source } = billedUsage(task, taskEnd);
   return {
+    ...blankEntry,
     attemptId: task.attemptId,
     requestId: task.requestId,
     at: task.createdAt,
-    startedAfterMs: 0,
     workspaceId: task.workspaceId,
     groupId: task.groupId,
     keyId: task.keyId,
@@ -173,9 +174,6 @@ function entryOf(task: Task, taskEnd: TaskEnd, now: number): LedgerEntry {
     endpoint: "video",
     callerDialect: "video-tasks",
     upstreamDialect: "video-tasks",
-    stream: false,
-    retryIndex: 0,
-    inputEstimate: 0,
     reservedNanoUsd: task.reservedNanoUsd,
     userAgent: task.userAgent,
     tags: task.tags,
@@ -189,11 +187,7 @@ function entryOf(task: Task, taskEnd: TaskEnd, now: number): LedgerEntry {
     rawUsage: taskEnd.rawUsage ?? null,
     ...settledCost(task, taskEnd, usage),
     totalMs: Math.max(0, now - task.createdAt),
-    firstByteMs: null,
-    firstTokenMs: null,
     upstreamMs: task.submittedAt === null ? null : Math.max(0, now - task.submittedAt),
-    overheadMs: null,
-    upstreamId: null,
     ...(task.warnings === undefined ? {} : { warnings: task.warnings }),
   };
 }
