@@ -14,3 +14,9 @@ export function outbound(url: string, changes: Partial<OutboundRequest> = {}): O
     ...changes,
   };
 }
+
+/** The text of a body that is not a stream. */
+export function sentText(body: OutboundRequest["body"]): string {
+  if (body === null || "open" in body) return "";
+  return Buffer.concat(body instanceof Uint8Array ? [body] : body).toString();
+}

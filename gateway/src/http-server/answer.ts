@@ -24,7 +24,7 @@ export type AnswerFraming = number | "chunked" | "close" | "none";
 export interface AnswerHead {
   readonly status: number;
   /** Header lines as returned by `linesOf`. */
-  readonly lines: readonly string[];
+  readonly lines: string[];
   /** Header lines as returned by `commonLines`. */
   readonly common: string;
   readonly framing: AnswerFraming;
@@ -33,14 +33,15 @@ export interface AnswerHead {
   readonly minor: RequestHead["minor"];
 }
 
-/** The parts of an answer's head, with its empty line. */
+/** Completes the lines to the parts of an answer's head, with its empty line. */
 export function answerHead({ status, lines, common, framing, last, minor }: AnswerHead): string[] {
-  const head = [statusLines.get(status) ?? `HTTP/1.1 ${status} Status\r\n`, ...lines, common];
-  if (last) head.push("connection: close\r\n");
-  else if (minor === 0) head.push("connection: keep-alive\r\n");
-  if (typeof framing === "number") head.push("content-length: ", String(framing), "\r\n\r\n");
-  else head.push(framing === "chunked" ? "transfer-encoding: chunked\r\n\r\n" : "\r\n");
-  return head;
+  lines[0] = statusLines.get(status) ?? `HTTP/1.1 ${status} Status\r\n`;
+  lines.push(common);
+  if (last) lines.push("connection: close\r\n");
+  else if (minor === 0) lines.push("connection: keep-alive\r\n");
+  if (typeof framing === "number") lines.push("content-length: ", String(framing), "\r\n\r\n");
+  else lines.push(framing === "chunked" ? "transfer-encoding: chunked\r\n\r\n" : "\r\n");
+  return lines;
 }
 
 /** The lines of every answer. Browsers must not guess another type for an upstream's answer. */
@@ -50,9 +51,9 @@ export function commonLines(nowMs: number): string {
 
 const fieldLines = new FieldLines((name) => ownNames.has(name));
 
-/** Header lines in parts, without the headers that the connection sets itself and invalid ones. */
+/** Header lines in parts, after a place for the first line; without the headers that the connection sets itself and invalid ones. */
 export function linesOf(headers: ServerAnswer["headers"] | Headers): string[] {
-  const lines: string[] = [];
+  const lines: string[] = [""];
   if (headers instanceof Headers) for (const [name, value] of headers) fieldLines.add(lines, name, value);
   else for (const name in headers) fieldLines.add(lines, name, headers[name] ?? "");
   return lines;

@@ -139,13 +139,13 @@ export class CallExchange implements ServerExchange, BodySink, Reply {
   }
 
   /** The answer to HEAD may declare the length that a GET would have. */
-  #sendBodyless(status: number, lines: readonly string[], length: number | null): void {
+  #sendBodyless(status: number, lines: string[], length: number | null): void {
     this.#connection.answerBegin(status, lines, length);
     this.#connection.answerEnd();
   }
 
   /** A body in memory is one piece, and its end is there at once: it is sent with its length. */
-  async #sendUnmeasured(status: number, lines: readonly string[], body: ReadableStream<Uint8Array>): Promise<void> {
+  async #sendUnmeasured(status: number, lines: string[], body: ReadableStream<Uint8Array>): Promise<void> {
     const live = new StreamedBody(body, null);
     this.#live = live;
     this.#asked = true;
@@ -162,7 +162,7 @@ export class CallExchange implements ServerExchange, BodySink, Reply {
     }
   }
 
-  #stream(status: number, lines: readonly string[], length: number | null, body: LiveBody): void {
+  #stream(status: number, lines: string[], length: number | null, body: LiveBody): void {
     if (this.#connection.answerBegin(status, lines, length)) {
       this.#live = body;
       this.#onPulled = () => {

@@ -265,7 +265,7 @@ export class ServerConnection implements BodyFlow, CountedConnection {
   }
 
   /** Sends a whole answer. `lines`: header lines. */
-  answerWhole(status: number, lines: readonly string[], body: Uint8Array): void {
+  answerWhole(status: number, lines: string[], body: Uint8Array): void {
     if (this.#phase === "over") return;
     const bodyless = isBodyless(status);
     const unsent = bodyless || this.#head?.method === "HEAD";
@@ -276,7 +276,7 @@ export class ServerConnection implements BodyFlow, CountedConnection {
   }
 
   /** Sends the head of an answer whose pieces follow. `length`: null if unknown. Returns false if no body may be sent. */
-  answerBegin(status: number, lines: readonly string[], length: number | null): boolean {
+  answerBegin(status: number, lines: string[], length: number | null): boolean {
     if (this.#phase === "over") return false;
     const framing = isBodyless(status) ? "none" : (length ?? (this.#head?.minor === 0 ? "close" : "chunked"));
     if (framing === "close") this.#last = this.#untilClosed = true;
@@ -399,7 +399,7 @@ export class ServerConnection implements BodyFlow, CountedConnection {
     this.answerWhole(status, linesOf(headers), body instanceof Uint8Array ? body : Buffer.alloc(0));
   }
 
-  #headOf(status: number, lines: readonly string[], framing: AnswerFraming): string[] {
+  #headOf(status: number, lines: string[], framing: AnswerFraming): string[] {
     // The rest of a short body is read and dropped; any other body ends the connection.
     if (!this.#bodyOver && !this.#restIsShort()) this.#last = true;
     if ((this.#callerDone && this.input.isEmpty) || this.#host.leaving()) this.#last = true;

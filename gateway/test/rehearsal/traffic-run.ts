@@ -17,6 +17,7 @@ import { callerKeys, keyOf } from "#storage/tables.ts";
 import { wireCalls } from "../../src/main/open-calls.ts";
 import { quietCallParts } from "../call-parts.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { sentText } from "../outbound.ts";
 import { transportOf } from "../sending-transport.ts";
 import { JournalInMemory } from "../simulation/journal-in-memory.ts";
 import { seededChance } from "../simulation/seeded-chance.ts";
@@ -171,7 +172,7 @@ async function principals(configSnapshot: ConfigSnapshot, database: Database) {
 }
 
 function numberIn({ body }: OutboundRequest): number {
-  const text = body instanceof Uint8Array ? new TextDecoder().decode(body) : "";
+  const text = sentText(body);
   return Number(/call (\d+)\./.exec(text)?.[1]);
 }
 

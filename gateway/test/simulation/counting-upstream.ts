@@ -1,5 +1,6 @@
 import { Failure } from "#core/index.ts";
 import type { AnswerBody, Chance, Clock, OutboundAnswer, OutboundRequest } from "#ports/index.ts";
+import { sentText } from "../outbound.ts";
 import { SendingTransport } from "../sending-transport.ts";
 
 /** The real output of one attempt, and the charge of its upstream. */
@@ -117,7 +118,7 @@ export function outputMaxOf(model: string): number {
 }
 
 function bodyOf(request: OutboundRequest): { readonly text: string; readonly model: string } {
-  const text = new TextDecoder().decode(request.body instanceof Uint8Array ? request.body : new Uint8Array());
+  const text = sentText(request.body);
   return { text, model: /"model":"([^"]+)"/.exec(text)?.[1] ?? "" };
 }
 

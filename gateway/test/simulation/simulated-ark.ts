@@ -1,5 +1,6 @@
 import { Failure } from "#core/index.ts";
 import type { Clock, OutboundAnswer, OutboundRequest } from "#ports/index.ts";
+import { sentText } from "../outbound.ts";
 import { SendingTransport } from "../sending-transport.ts";
 
 /**
@@ -81,7 +82,7 @@ export class SimulatedArk extends SendingTransport {
   }
 
   #create(request: OutboundRequest): OutboundAnswer {
-    const text = new TextDecoder().decode(request.body instanceof Uint8Array ? request.body : new Uint8Array());
+    const text = sentText(request.body);
     const body = JSON.parse(text);
     return this.#faulty(this.behavior.create?.(body) ?? null, () => {
       const id = `cgt-${String(this.tasks.size + 1).padStart(6, "0")}`;
@@ -168,7 +169,7 @@ export class SimulatedArk extends SendingTransport {
   }
 
   #message(request: OutboundRequest): OutboundAnswer {
-    const body = new TextDecoder().decode(request.body instanceof Uint8Array ? request.body : new Uint8Array());
+    const body = sentText(request.body);
     this.messages.push({ url: request.url, headers: request.headers, body });
     return answer(this.messageStatus, {}, new Uint8Array());
   }

@@ -1,5 +1,6 @@
 import { Failure } from "#core/index.ts";
 import type { AnswerBody, Chance, Clock, OutboundAnswer, OutboundRequest } from "#ports/index.ts";
+import { sentText } from "../outbound.ts";
 import { SendingTransport } from "../sending-transport.ts";
 import { type AnswerFormat, chatFormat, interactionsFormat, responsesFormat } from "./answer-formats.ts";
 
@@ -67,7 +68,7 @@ export class SimulatedUpstream extends SendingTransport {
   }
 
   #make(request: OutboundRequest, format: AnswerFormat, signal: AbortSignal): OutboundAnswer {
-    const body = new TextDecoder().decode(request.body instanceof Uint8Array ? request.body : new Uint8Array());
+    const body = sentText(request.body);
     const tokens = 1 + Math.floor(this.#chance.unit() * 12);
     const background = body.includes('"background":true');
     const id = `resp_${this.#chance.unit().toString(36).slice(2)}`;

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Clock, OutboundRequest } from "#ports/index.ts";
+import { sentText } from "../outbound.ts";
 
 /** One message as it was received. */
 export interface Message {
@@ -33,7 +34,7 @@ export class WebhookReceiver {
 
   readonly page = (request: Pick<OutboundRequest, "headers" | "body">): Response | Promise<Response> => {
     const { headers } = request;
-    const body = new TextDecoder().decode(request.body instanceof Uint8Array ? request.body : new Uint8Array());
+    const body = sentText(request.body);
     const [id = "", timestamp = "", signature = ""] = ["id", "timestamp", "signature"].map(
       (name) => headers[`webhook-${name}`] ?? "",
     );

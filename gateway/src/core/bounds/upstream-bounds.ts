@@ -2,8 +2,6 @@
 export const upstreamBounds = {
   /** An answer that is not streamed, held to read its usage. */
   replyBytesMax: 64 * 1024 * 1024,
-  /** Copy a shorter body to replace its model. Send a longer one in pieces that share the caller's memory. */
-  splicedCopyBytesMax: 32 * 1024,
   /** Longer bodies are sent as streams. */
   sendAtOnceBytesMax: 4 * 1024 * 1024,
   sendPieceBytes: 256 * 1024,

@@ -18,7 +18,6 @@ test("returns pieces equal to the spliced bytes without copying", () => {
     fc.property(edited, ({ bytes, edits }) => {
       const pieces = splicedPieces(bytes, edits);
       expect(Buffer.concat(pieces)).toEqual(Buffer.from(splice(bytes, edits)));
-      expect(pieces.every(({ length }) => length > 0)).toBe(true);
       const kept = pieces.filter(({ buffer }) => buffer === bytes.buffer).reduce((sum, { length }) => sum + length, 0);
       expect(kept).toBe(edits.reduce((left, { start, end }) => left - (end - start), bytes.length));
     }),

@@ -49,7 +49,7 @@ export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** Like `splice`, but returns pieces that share memory with `bytes`. None is empty. */
+/** Like `splice`, but returns pieces that share memory with `bytes`. Some may be empty. */
 export function splicedPieces(bytes: Uint8Array, edits: readonly Edit[]): readonly Uint8Array[] {
   const pieces: Uint8Array[] = [];
   let from = 0;
@@ -58,7 +58,7 @@ export function splicedPieces(bytes: Uint8Array, edits: readonly Edit[]): readon
     from = end;
   }
   pieces.push(bytes.subarray(from));
-  return pieces.filter(({ length }) => length > 0);
+  return pieces;
 }
 
 export function concat(first: Uint8Array, second: Uint8Array): Uint8Array {

@@ -70,7 +70,7 @@ class ModelAttempt extends RunningAttempt {
     try {
       const reply = body.arrived?.(Math.min(bounds.replyBytesMax, bounds.replyInPlaceBytesMax)) ?? null;
       if (reply === null) return this.#deliverLater(answer);
-      return this.#passReply(answer, { reply, facts: this.#readFacts(reply) });
+      return this.#passReply(answer, reply, this.#readFacts(reply));
     } catch (thrown) {
       body.cancel();
       throw thrown;
@@ -111,24 +111,29 @@ class ModelAttempt extends RunningAttempt {
   /** A whole reply is settled before its caller gets a byte of it. */
   #passWhole(answer: OutboundAnswer): Promise<Delivery> {
     const { idleMs } = this.selection.deployment.provider.timeouts;
-    return readWhole(this.dependencies.memory, this.call.principal, { answer, idleMs }, async (bytes) =>
-      this.#passReply(answer, await this.#readReply(bytes)),
-    );
+    return readWhole(this.dependencies.memory, this.call.principal, { answer, idleMs }, async (bytes) => {
+      const { reply, facts } = await this.#readReply(bytes);
+      return this.#passReply(answer, reply, facts);
+    });
   }
 
-  #passReply(answer: OutboundAnswer, read: Reply): Delivery | Promise<Delivery> {
-    const got = withInputTokens(read, this.match, answer.headers);
-    const { reply, facts } = got;
+  #passReply(answer: OutboundAnswer, reply: Uint8Array, read: ReplyFacts): Delivery | Promise<Delivery> {
+    const facts = withInputTokens(read, this.match, answer.headers);
     this.entry.money.reply = facts;
     if (facts.errorMessage !== null) throw this.#inStream(errorInReply(reply, facts.errorMessage));
     // Nothing was generated: another deployment is tried, as after such a stream.
     const failed = facts.status === "failed" && facts.items?.length === 0 ? failedResponse(reply) : null;
     if (failed !== null) throw this.#inStream(failed);
-    if (this.#translator === null) return this.#succeed(answer, got, null);
-    return this.#translator.whole(reply, facts).then((translated) => this.#succeed(answer, got, translated));
+    if (this.#translator === null) return this.#succeed(answer, reply, facts, null);
+    return this.#translator.whole(reply, facts).then((translated) => this.#succeed(answer, reply, facts, translated));
   }
 
-  #succeed(answer: OutboundAnswer, { reply, facts }: Reply, translated: TranslatedAnswer | null): Delivery {
+  #succeed(
+    answer: OutboundAnswer,
+    reply: Uint8Array,
+    facts: ReplyFacts,
+    translated: TranslatedAnswer | null,
+  ): Delivery {
     const { tally, entry } = this;
     const shown = facts.status === "failed" ? entry.redactor.bytes(reply) : reply;
     entry.succeed(answer.status, facts, translated?.images ?? 0);
@@ -140,7 +145,7 @@ class ModelAttempt extends RunningAttempt {
   }
 
   /** A large reply is read in a thread, and comes back from there. */
-  async #readReply(reply: Uint8Array): Promise<Reply> {
+  async #readReply(reply: Uint8Array): Promise<{ readonly reply: Uint8Array; readonly facts: ReplyFacts }> {
     const { dependencies, call, match } = this;
     // Skipping pictures is fast.
     if (reply.length <= bounds.replyInPlaceBytesMax || call.protocol.wireDialect === "openai-images") {
@@ -210,16 +215,11 @@ class ModelAttempt extends RunningAttempt {
   }
 }
 
-interface Reply {
-  readonly reply: Uint8Array;
-  readonly facts: ReplyFacts;
-}
-
 /** Some upstreams count the input in a header. */
-function withInputTokens(read: Reply, { lane }: LaneMatch, headers: HeaderReader): Reply {
-  if (read.facts.usage?.missingSide !== "input") return read;
+function withInputTokens(facts: ReplyFacts, { lane }: LaneMatch, headers: HeaderReader): ReplyFacts {
+  if (facts.usage?.missingSide !== "input") return facts;
   const tokens = lane.inputTokensIn?.(headers) ?? null;
-  return tokens === null ? read : { ...read, facts: { ...read.facts, usage: inputUsage(tokens) } };
+  return tokens === null ? facts : { ...facts, usage: inputUsage(tokens) };
 }
 
 function translatorOf(parts: AttemptParts): Translator {

@@ -114,13 +114,13 @@ async function adjustLater(parts: AttemptParts, draft: OutboundDraft, body: Prom
   await adjust(parts, draft);
 }
 
-/** A long body in pieces that are not copied. null: it is short or signed, or more than its model's name is changed. */
+/** The caller's body in pieces that are not copied. null: it is signed, or more than its model's name is changed. */
 function passedPieces({ call, selection, match }: AttemptParts, governing: GovernedMembers | null) {
   const { body, facts, protocol } = call;
   const { provider, upstreamModel } = selection.deployment;
   const { lane, kind, translated, adjusts } = match;
-  if (translated || !(body instanceof Uint8Array) || body.length <= bounds.splicedCopyBytesMax) return null;
-  if (adjusts || kind.signsBody === true || governing !== null) return null;
+  if (translated || !(body instanceof Uint8Array) || adjusts || kind.signsBody === true || governing !== null)
+    return null;
   if (mayNeedInlining(call, provider, lane) || bearsSeals(call)) return null;
   return canPatchQuickly(protocol.wire, facts) ? patchRequestPieces(protocol.wire, body, facts, upstreamModel) : null;
 }
