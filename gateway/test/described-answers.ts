@@ -17,6 +17,7 @@ const ofHttp = new Set([
   "cache-control",
   "date",
   "etag",
+  "content-encoding",
   "last-modified",
   "allow",
   "connection",

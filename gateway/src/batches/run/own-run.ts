@@ -124,6 +124,11 @@ export class OwnRun {
       if (!(await this.#renew())) return "lost";
       if (this.#batch.state !== "in_progress") return "canceled";
       if (clock.now() >= this.#batch.expiresAt) return "expired";
+      if (this.#storing !== null && this.#ended.length >= storedTogether) {
+        // A crash loses the answers that are not stored.
+        await within(clock, limitMsMax, this.#storing, () => undefined, this.#stopping);
+        continue;
+      }
       const row = await this.#next();
       if (row === "wait") {
         await this.#pause(limitMsMin);
