@@ -80,6 +80,8 @@ function suite(
         });
         const client = clientOf(gateway, secret);
         const settledLines = settledLinesOf(gateway, database);
+        /** Until then the process lives: the caller has the batch's id. */
+        const created = Promise.withResolvers<void>();
         /** Resolves when the process has been killed there. */
         const killAt = async (point: Point): Promise<void> => {
           if (point === "output" || point === "settling") {
@@ -95,6 +97,7 @@ function suite(
           const killed = Promise.withResolvers<void>();
           vendor.beforeAnswer = async (method, path) => {
             if (!points[point].test(`${method} ${path}`)) return;
+            await created.promise;
             await gateway?.kill9();
             killed.resolve();
           };
@@ -108,6 +111,7 @@ function suite(
         const [first, ...others] = kills;
         const firstKill = killAt(first);
         const { id } = await createBatch(client, rows);
+        created.resolve();
         await firstKill;
         for (const point of others) {
           const kill = killAt(point);
