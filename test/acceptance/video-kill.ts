@@ -96,6 +96,8 @@ export async function runVideoKill(options: VideoKillOptions): Promise<VideoKill
     await loaded;
     await untilNothingChanges(gateway, clock);
     const placed = await load.repeat(options.callers);
+    // An order that was refused with an error begins now.
+    await untilNothingChanges(gateway, clock);
     const waiting = (await allTasks(gateway.url, keys.main)).filter(isOpen);
     // Tasks that could not be found at the vendor stay reserved until their deadline, and are never sent again.
     await gateway.stop();

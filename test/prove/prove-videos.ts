@@ -76,6 +76,8 @@ export async function proveVideos(options: VideosOptions): Promise<readonly Find
       throw new Error("orders are still waiting for an answer");
     await untilNothingChanges(run);
     const placed = await load.repeat(callers);
+    // An order that was refused with an error begins now.
+    await untilNothingChanges(run);
     const waiting = (await shownTasks(run)).filter(isOpen).length;
     await advance(run, pastEveryDeadlineMs);
     const shown = await until(async () => {

@@ -32,8 +32,8 @@ export function connectProblem(thrown: unknown, settings: PostgresSettings): Pos
 }
 
 /**
- * Maps lost connections, server shutdown, timeouts and serialization conflicts to storage_unavailable (nothing was done). Other errors
- * stay as they are.
+ * Maps lost connections, server shutdown, timeouts, serialization conflicts, and missing disk space or memory to storage_unavailable
+ * (nothing was done). Other errors stay as they are.
  */
 export function statementProblem(thrown: unknown, statementMs: number): unknown {
   const code = codeOf(thrown);
@@ -41,7 +41,15 @@ export function statementProblem(thrown: unknown, statementMs: number): unknown 
   if (code === "40P01" || code === "40001" || code === "55P03") {
     return unavailable("The database was busy with something that goes against this.", thrown);
   }
+  if (isOutOfResources(code, messageOf(thrown))) {
+    return unavailable("The database has no disk space or memory left, or its disk fails.", thrown);
+  }
   return endsConnection(thrown) ? unavailable("The connection to the database was lost.", thrown) : thrown;
+}
+
+/** Classes 53 (insufficient resources) and 58 (system error). A limit of file sizes has no code. */
+function isOutOfResources(code: string, message: string): boolean {
+  return /^5[38]/.test(code) || (code === "XX000" && message.startsWith("could not write"));
 }
 
 /** Missing rights as one line; other errors unchanged. */
