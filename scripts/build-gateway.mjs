@@ -11,6 +11,7 @@ const builds = join(root, "gateway", "dist");
 
 /** Gateways that still run may load code later, so earlier builds are kept. */
 const buildsMax = 3;
+const buildMsMax = 300_000;
 
 /** Returns the program, built if its sources changed since the last build; null if it cannot be built. */
 export function buildGateway() {
@@ -22,7 +23,7 @@ export function buildGateway() {
   const draft = `${folder}-${process.pid}`;
   try {
     const words = ["--no-env-file", join(root, "scripts", "make-bundles.mjs"), "gateway", draft, folder];
-    const done = spawnSync(bun, words, { stdio: ["ignore", "ignore", "inherit"] });
+    const done = spawnSync(bun, words, { stdio: ["ignore", "ignore", "inherit"], timeout: buildMsMax });
     if (done.status !== 0) throw new Error(`the bundler ended with ${done.signal ?? done.status}`);
     if (!existsSync(folder)) renameSync(draft, folder);
     removeOldBuilds();
@@ -45,8 +46,11 @@ function sourcesOf(workspace) {
 }
 
 function removeOldBuilds() {
-  const age = (name) => -statSync(join(builds, name)).mtimeMs;
-  const found = readdirSync(builds).filter((name) => !name.includes("-"));
-  const old = found.sort((one, other) => age(one) - age(other)).slice(buildsMax);
-  for (const name of old) rmSync(join(builds, name), { recursive: true, force: true });
+  const ageMs = (name) => Date.now() - statSync(join(builds, name)).mtimeMs;
+  const [drafts, finished] = [true, false].map((isDraft) =>
+    readdirSync(builds).filter((name) => name.includes("-") === isDraft),
+  );
+  const abandoned = drafts.filter((name) => ageMs(name) > buildMsMax);
+  const old = finished.sort((one, other) => ageMs(one) - ageMs(other)).slice(buildsMax);
+  for (const name of [...abandoned, ...old]) rmSync(join(builds, name), { recursive: true, force: true });
 }

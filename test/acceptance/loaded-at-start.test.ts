@@ -79,7 +79,7 @@ test("the first call to the admin API loads its code and is answered", async () 
 test("a sign-in with a password loads no code of passkeys", async () => {
   const response = await fetch(`${gateway.url}/api/auth/sign-in/email`, {
     ...{ method: "POST", headers: { "content-type": "application/json" } },
-    body: JSON.stringify({ email: "nobody@example.com", password: "a wrong password" }),
+    body: JSON.stringify({ email: "ada@example.com", password: "a wrong password" }),
   });
   expect(response.status).toBe(401);
   const files = await loadedFiles(gateway.pid());

@@ -94,7 +94,7 @@ export async function openControlPlane(
   });
   const admin = createAdmin({
     files: await openStaticFiles(staticRoots()),
-    openApi: openApiFile(callsUrl, observer),
+    openApi: openApiFile({ publicUrl: callsUrl, clock, observer }),
     ...{ setup, clock, observer, openTries: control.openTries, version: options.version },
     publicUrl: consoleUrl(environment),
     randomToken: options.randomToken,

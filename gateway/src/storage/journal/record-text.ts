@@ -181,7 +181,7 @@ export class RecordReader {
     this.skip();
     let hash = 0;
     let at = this.#at - 1;
-    while (json.charCodeAt(at) !== quote) at--;
+    while (at > start && json.charCodeAt(at) !== quote) at--;
     for (let left = 8; left > 0 && --at > start; left--) hash = ((hash << 5) ^ (hash >>> 27) ^ json.charCodeAt(at)) | 0;
     return hash;
   }
