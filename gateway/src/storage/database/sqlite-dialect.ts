@@ -115,7 +115,7 @@ class BoundStatement implements SqliteStatement {
 
   all(parameters: readonly unknown[]): unknown[] {
     const each = RowBatch.in(parameters);
-    if (each !== null) return each.rows.flatMap((row) => this.all(row));
+    if (each !== null) return Array.from(each.rows, (row) => this.all(row)).flat();
     return this.#statement.all(...(parameters as readonly SQLQueryBindings[]));
   }
 
@@ -185,11 +185,11 @@ function isBusy(thrown: unknown): boolean {
 
 /** SQLite: parameters of a statement that runs once per row. The only parameter of its query. */
 class RowBatch {
-  readonly rows: readonly (readonly unknown[])[];
+  readonly rows: Iterable<readonly unknown[]>;
   /** Rows changed by each run. */
   readonly changed: number[] = [];
 
-  constructor(rows: readonly (readonly unknown[])[]) {
+  constructor(rows: Iterable<readonly unknown[]>) {
     this.rows = rows;
   }
 
@@ -203,7 +203,7 @@ class RowBatch {
 export async function runEach<Result>(
   connection: Connection,
   query: CompiledQuery<Result>,
-  parameters: readonly (readonly unknown[])[],
+  parameters: Iterable<readonly unknown[]>,
 ): Promise<{ readonly rows: readonly Result[]; readonly changed: readonly number[] }> {
   const each = new RowBatch(parameters);
   const { rows } = await connection.executeQuery<Result>({ ...query, parameters: [each] });

@@ -2,7 +2,6 @@ import { CompiledQuery } from "kysely";
 import type { Connection } from "../database/database.ts";
 import type { NamedQuery } from "../database/postgres/postgres-driver.ts";
 import { postgresArray, postgresJson } from "../database/postgres/postgres-values.ts";
-import { hasCode } from "../disk/files.ts";
 import { intentPlaces, type LedgerRecord } from "../journal/journal-record.ts";
 import { indexColumns } from "./ledger-index-columns.ts";
 import { rollupColumns, rollupScope, rollupSketches, rollupsOf, type TagsOfRollup } from "./ledger-rollup.ts";
@@ -11,8 +10,8 @@ import { sessionColumns, sessionParameters, sessionUpsert } from "./session-sums
 /**
  * Inserts records into PostgreSQL with one statement: an array for each column of the ledger, of the rollups and of the sessions. Sums
  * become new rows of `usage_rollups_tail`, so that writers never wait for each other there. Queries of `usage_rollups` include them,
- * because the table inherits, and `foldRollups` merges them later. Sums of sessions are added to their rows. Fails with `isRepeated` if a
- * record is in the ledger already.
+ * because the table inherits, and `foldRollups` merges them later. Sums of sessions are added to their rows. Divides by zero if fewer
+ * records were inserted than given.
  */
 export async function insertAll(
   connection: Connection,
@@ -23,11 +22,6 @@ export async function insertAll(
   const parameters = [...recordParameters(records), ...sumParameters(records, tagsOf), records.length];
   await connection.executeQuery(named<unknown>("ledger_insert", allStatement, parameters));
   return records.length;
-}
-
-/** The statement divides by zero when fewer records were inserted than given. */
-export function isRepeated(thrown: unknown): boolean {
-  return hasCode(thrown, /^22012$/);
 }
 
 /** The same in a transaction, where some may be in the ledger already. Resolves to how many were not. */

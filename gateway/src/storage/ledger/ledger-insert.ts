@@ -1,8 +1,5 @@
-import { CompiledQuery } from "kysely";
 import type { LedgerEntry } from "#core/index.ts";
 import type { Connection, Database } from "../database/database.ts";
-import { chunksOf } from "../database/reconcile.ts";
-import { runEach } from "../database/sqlite-dialect.ts";
 import { hasCode } from "../disk/files.ts";
 import {
   entryOfRecord,
@@ -11,14 +8,12 @@ import {
   ledgerRecordOf,
   settlementPlaces,
 } from "../journal/journal-record.ts";
-import { addToKept, type LongRollup, shortenRollup } from "./ledger-fold.ts";
-import { indexColumns } from "./ledger-index-columns.ts";
-import { insertAll, insertNew, isRepeated } from "./ledger-insert-postgres.ts";
+import * as postgres from "./ledger-insert-postgres.ts";
+import * as sqlite from "./ledger-insert-sqlite.ts";
 import { monthMaker } from "./ledger-months.ts";
-import { rollupColumns, rollupSketches, rollupsOf, type TagsOfRollup } from "./ledger-rollup.ts";
+import type { TagsOfRollup } from "./ledger-rollup.ts";
 import { insertPending } from "./pending-responses.ts";
 import { boundedTags } from "./rollup-tags.ts";
-import { writeSessions } from "./session-sums.ts";
 import { hasObjects, objectRowsOf, objectWriter } from "./upstream-objects.ts";
 
 /**
@@ -34,10 +29,19 @@ export function ledgerInsert(database: Database): (entries: readonly LedgerEntry
 export function ledgerRecordInsert(database: Database): (records: readonly LedgerRecord[]) => Promise<number> {
   const { kysely, flavour } = database;
   const tagsOf = boundedTags();
-  const write = recordWriter(database, tagsOf);
-  const writeTogether = (records: readonly LedgerRecord[]) =>
+  const write = recordWriter(database, insertNewIn(database), tagsOf);
+  const writeNew = (records: readonly LedgerRecord[]) =>
     kysely.transaction().execute((transaction) => write(transaction, records));
-  const insert = flavour.name === "postgres" ? insertInMonths(database, writeTogether, tagsOf) : writeTogether;
+  const writeAll =
+    flavour.name === "postgres" ? insertInMonths(database, writeNew, tagsOf) : insertTogether(database, tagsOf);
+  const insert = async (records: readonly LedgerRecord[]): Promise<number> => {
+    try {
+      return await writeAll(records);
+    } catch (thrown) {
+      if (!hasCode(thrown, isRepeated)) throw thrown;
+      return await writeNew(records);
+    }
+  };
   return async (records) => {
     const pending = records.filter(isPending);
     if (pending.length === 0) return await insert(records);
@@ -50,22 +54,25 @@ export function ledgerRecordInsert(database: Database): (records: readonly Ledge
   };
 }
 
-/** PostgreSQL: a single statement, or several if some records may be in the ledger already. */
+/** Some records are in the ledger already. PostgreSQL's statement divides by zero then. */
+const isRepeated = /^(?:SQLITE_CONSTRAINT_PRIMARYKEY|22012)$/;
+
+/** SQLite: one transaction. */
+function insertTogether(database: Database, tagsOf: TagsOfRollup) {
+  const write = recordWriter(database, sqlite.insertAll, tagsOf);
+  return (records: readonly LedgerRecord[]): Promise<number> =>
+    database.kysely.transaction().execute((transaction) => write(transaction, records));
+}
+
+/** PostgreSQL: a single statement, or several if some records have objects. */
 function insertInMonths(
   database: Database,
-  writeTogether: (records: readonly LedgerRecord[]) => Promise<number>,
+  writeNew: (records: readonly LedgerRecord[]) => Promise<number>,
   tagsOf: TagsOfRollup,
 ) {
   const makeMonths = monthMaker(database);
-  const insertOnce = async (records: readonly LedgerRecord[]): Promise<number> => {
-    if (records.some(hasObjects)) return await writeTogether(records);
-    try {
-      return await insertAll(database.kysely, records, tagsOf);
-    } catch (thrown) {
-      if (!isRepeated(thrown)) throw thrown;
-      return await writeTogether(records);
-    }
-  };
+  const insertOnce = (records: readonly LedgerRecord[]): Promise<number> =>
+    records.some(hasObjects) ? writeNew(records) : postgres.insertAll(database.kysely, records, tagsOf);
   return async (records: readonly LedgerRecord[]): Promise<number> => {
     await makeMonths(records.map(({ intent }) => intent[intentPlaces.at] as number));
     try {
@@ -86,13 +93,16 @@ export type LedgerWriter = (transaction: Connection, entries: readonly LedgerEnt
 
 /** The same for a transaction that writes something else with it. */
 export function ledgerWriter(database: Database): LedgerWriter {
-  const write = recordWriter(database, boundedTags());
+  const write = recordWriter(database, insertNewIn(database), boundedTags());
   return (transaction, entries) => write(transaction, entries.map(ledgerRecordOf));
 }
 
+function insertNewIn({ flavour }: Database): typeof sqlite.insertNew {
+  return flavour.name === "postgres" ? postgres.insertNew : sqlite.insertNew;
+}
+
 /** `withObjects`: the records that have objects. */
-function recordWriter(database: Database, tagsOf: TagsOfRollup) {
-  const insert = database.flavour.name === "postgres" ? insertNew : sqliteWriter(database);
+function recordWriter(database: Database, insert: typeof sqlite.insertNew, tagsOf: TagsOfRollup) {
   const writeObjects = objectWriter(database);
   return async (
     transaction: Connection,
@@ -103,76 +113,4 @@ function recordWriter(database: Database, tagsOf: TagsOfRollup) {
     await writeObjects(transaction, objectRowsOf(withObjects.filter(hasObjects)));
     return added;
   };
-}
-
-function sqliteWriter(database: Database) {
-  return async (transaction: Connection, records: readonly LedgerRecord[], tagsOf: TagsOfRollup): Promise<number> => {
-    const added = await insertRecords(transaction, records);
-    if (added.length === 0) return 0;
-    const { rows } = await runEach(transaction, rollupStatement, rollupsOf(added, tagsOf));
-    for (const row of rows) {
-      if (rollupSketches.some((sketch) => row[sketch] !== null)) await shortenRollup(database, transaction, row);
-    }
-    await writeSessions(transaction, added);
-    return added.length;
-  };
-}
-
-const rollupStatement = CompiledQuery.raw(
-  `insert into usage_rollups as kept (${rollupColumns.join(", ")}) values (${rollupColumns.map(() => "?").join(", ")}) ${addToKept()}`,
-) as CompiledQuery<LongRollup>;
-
-/**
- * SQLite: inserts records and resolves to the new ones. One statement inserts several, so that the table and its indexes are opened once.
- * `or ignore` skips rows for any reason; if fewer rows were inserted than given, each is inserted separately to find the new ones and to
- * report errors.
- */
-async function insertRecords(
-  connection: Connection,
-  records: readonly LedgerRecord[],
-): Promise<readonly LedgerRecord[]> {
-  await connection.executeQuery(savepoint);
-  let inserted = 0;
-  for (const [query, parameters] of statementsOf(records)) {
-    for (const changed of (await runEach(connection, query, parameters)).changed) inserted += changed;
-  }
-  if (inserted < records.length) await connection.executeQuery(rollbackToSavepoint);
-  await connection.executeQuery(releaseSavepoint);
-  if (inserted === records.length) return records;
-  const { changed } = await runEach(connection, strictStatement, chunksOf(records, 1).map(valuesOf));
-  return records.filter((_, index) => (changed[index] ?? 0) > 0);
-}
-
-const savepoint = CompiledQuery.raw("savepoint ledger_records");
-const rollbackToSavepoint = CompiledQuery.raw("rollback to ledger_records");
-const releaseSavepoint = CompiledQuery.raw("release ledger_records");
-
-/** Full statements, and one row at a time for what is left. */
-function statementsOf(records: readonly LedgerRecord[]): readonly (readonly [CompiledQuery, unknown[][]])[] {
-  const full = records.length - (records.length % rowsTogether);
-  return [
-    [severalStatement, chunksOf(records.slice(0, full), rowsTogether).map(valuesOf)],
-    [oneStatement, chunksOf(records.slice(full), 1).map(valuesOf)],
-  ];
-}
-
-const rowsTogether = 20;
-
-function valuesOf(records: readonly LedgerRecord[]): unknown[] {
-  const values: unknown[] = [];
-  for (const record of records) {
-    for (const { read } of indexColumns) values.push(read(record));
-    values.push(record.json);
-  }
-  return values;
-}
-
-const oneStatement = CompiledQuery.raw(`insert or ignore ${intoRows(1)}`);
-const severalStatement = CompiledQuery.raw(`insert or ignore ${intoRows(rowsTogether)}`);
-const strictStatement = CompiledQuery.raw(`insert ${intoRows(1)} on conflict do nothing`);
-
-function intoRows(rows: number): string {
-  const columns = [...indexColumns.map(({ column }) => column), "record"];
-  const values = `(${columns.map(() => "?").join(", ")})`;
-  return `into ledger_entries (${columns.join(", ")}) values ${Array(rows).fill(values).join(", ")}`;
 }
