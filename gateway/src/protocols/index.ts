@@ -77,7 +77,8 @@ export { type FormEvent, MultipartScanner } from "./form/multipart-scanner.ts";
 export { gemini, geminiCodec, geminiImageCodec, geminiWire, innerRequest } from "./gemini/index.ts";
 export { isAgent } from "./gemini-interactions/agents.ts";
 export { geminiInteractions } from "./gemini-interactions/index.ts";
-export { asBuffer, type Edit, editBody, splice } from "./json/bytes.ts";
+export { asBuffer, type Edit, splice } from "./json/bytes.ts";
+export { editBody } from "./json/edit.ts";
 export { JsonInvalid, readSpan, scanObject } from "./json/scan.ts";
 export { skimArray, skimObject, skimValue } from "./json/skim.ts";
 export {

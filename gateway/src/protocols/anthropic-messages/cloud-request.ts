@@ -1,4 +1,4 @@
-import { editBody } from "../json/bytes.ts";
+import { editBody } from "../json/edit.ts";
 import { readSpan } from "../json/scan.ts";
 import { invalid, missingParam, objectOf, textOf } from "../json/value.ts";
 import { GovernedNames } from "../request/governed-names.ts";

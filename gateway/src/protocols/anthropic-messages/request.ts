@@ -44,7 +44,7 @@ function promptFacts(body: RequestBody): OpenFacts {
   const userId = readAffinity(bytes, body.get("metadata"));
   facts.affinity = userId;
   if (userId !== null) facts.agentKey = userId;
-  facts.conversation = { system: body.get("system"), messages };
+  facts.conversation = { system: body.get("system"), messages, longStrings: body.longStrings };
   facts.objects = [...objectsAt(bytes, body.get("container"), "container"), ...body.objects()];
   facts.mayHoldMedia = body.namesMedia;
   facts.mediaByUrl = body.mediaByUrl();

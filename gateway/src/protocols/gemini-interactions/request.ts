@@ -59,7 +59,7 @@ export function readInteractionRequest(bytes: Uint8Array): RequestFacts {
     agent === null ? body.facts(estimate) : { ...body.facts(estimate, nameOf(bytes, agent)), modelSpan: agent };
   facts.stream = body.isOn("stream");
   facts.outputTokensMax = outputCap(body);
-  facts.conversation = { system, messages: input };
+  facts.conversation = { system, messages: input, longStrings: body.longStrings };
   if (continues !== null) facts.continues = namedObject("previous_interaction_id", continues);
   const isBackground = body.isOn("background");
   if (isBackground) facts.background = true;

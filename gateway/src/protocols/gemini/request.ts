@@ -2,7 +2,7 @@ import { requestFields } from "@sluice/contract/words";
 import { Failure, storedFileId, type UpstreamObjectKind } from "#core/index.ts";
 import type { PathFacts, RequestFacts } from "../dialect.ts";
 import { OPEN_OBJECT, type Span } from "../json/cursor.ts";
-import { JsonCaseVariant, JsonInvalid, type NameMatches, scanIfObject, scanObject } from "../json/scan.ts";
+import { JsonCaseVariant, JsonInvalid, type ScanFindings, scanIfObject, scanObject } from "../json/scan.ts";
 import { invalid, missingParam, misspelled } from "../json/value.ts";
 import { GovernedNames } from "../request/governed-names.ts";
 import { countMediaByUrl, nextDataMember } from "../request/media.ts";
@@ -26,7 +26,7 @@ const namesOfGemini = [...fileNames, ...storeNames, ...resourceNames];
 export const objectsOfGemini = objectNames(namesOfGemini, namesOfGemini);
 
 /** The account's objects that a checked body names below its top level. */
-export function geminiObjects(body: Uint8Array, scanned: NameMatches): readonly NamedObject[] {
+export function geminiObjects(body: Uint8Array, scanned: ScanFindings): readonly NamedObject[] {
   const named = nestedObjects(body, objectsOfGemini, scanned);
   return named.filter(isOfAccount).map((object) => ({ ...object, kind: kindOf(object) }));
 }
@@ -113,7 +113,7 @@ export function readGeminiRequest(bytes: Uint8Array, path: PathFacts | null): Op
   addOutput(bytes, eitherOf(body.members, configNames), facts);
   // Only one account has the cache.
   facts.affinity = readLabel(bytes, cache);
-  facts.conversation = { system, messages: contents };
+  facts.conversation = { system, messages: contents, longStrings: body.longStrings };
   facts.objects = [
     ...objectsAt(bytes, cache, "cachedContent"),
     ...objectsAt(bytes, eitherOf(body.members, continuationNames), "continuationToken"),

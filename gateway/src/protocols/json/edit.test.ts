@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { editBody } from "./bytes.ts";
+import { editBody } from "./edit.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (body: Uint8Array): string => new TextDecoder().decode(body);

@@ -2,14 +2,14 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { mediaNames } from "../request/media.ts";
 import { NameFilter } from "./names.ts";
-import { type NameMatches, scanObject } from "./scan.ts";
+import { type ScanFindings, scanObject } from "./scan.ts";
 
 const looked = ["file_id", "vector_store_ids", "u", ...mediaNames];
 const sieve = new NameFilter().add(1, looked).add(2, ["container"]);
 const nothing: ReadonlySet<string> = new Set();
 
 function heardIn(text: string): number {
-  const matches: NameMatches = { filter: sieve, classes: 0 };
+  const matches: ScanFindings = { filter: sieve, classes: 0, longStrings: null };
   scanObject(new TextEncoder().encode(text), nothing, null, undefined, matches);
   return matches.classes;
 }

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { leastCpuMs } from "../../../../test/processor-time.ts";
-import { JsonInvalid, JsonTooLarge, readSpan, scanObject } from "./scan.ts";
+import { NameFilter } from "./names.ts";
+import { JsonInvalid, JsonTooLarge, readSpan, type ScanFindings, scanObject } from "./scan.ts";
 
 const encoder = new TextEncoder();
 const scan = (text: string, ...wanted: string[]) => scanObject(encoder.encode(text), new Set(wanted));
@@ -75,6 +76,29 @@ test("rejects what JSON.parse rejects", () => {
     }),
     { numRuns: 10_000 },
   );
+});
+
+test("checks long strings like short ones", () => {
+  const lengths = fc
+    .constantFrom(0, 255, 256, 257, 1_279, 1_280, 1_281, 5_376, 70_000)
+    .chain((length) => fc.nat({ max: 2 }).map((more) => "aé"[more % 2]?.repeat(length + more) ?? ""));
+  const special = fc.constantFrom("", '\\"', "\\n", "\\u00e9", "\\", "\n", "\u0001", '"', "\\x", "\u007f");
+  fc.assert(
+    fc.property(lengths, special, lengths, special, (first, one, second, other) => {
+      const text = `{"a":"${first}${one}${second}${other}","b":1}`;
+      expect(accepts(() => scan(text, "b"))).toBe(accepts(() => parseObject(text)));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("returns the ends of the first long strings", () => {
+  const long = "x".repeat(3_000);
+  const bytes = encoder.encode(JSON.stringify({ a: long, [long]: [`"${long}`, "short"], b: long }));
+  const findings: ScanFindings = { filter: new NameFilter(), classes: 0, longStrings: null };
+  scanObject(bytes, new Set(), null, undefined, findings);
+  const found = [...(findings.longStrings ?? [])].map(([start, end]) => readSpan(bytes, { start, end }));
+  expect(found).toEqual([long, `"${long}`, long]);
 });
 
 test("bounds nesting without using the call stack", () => {

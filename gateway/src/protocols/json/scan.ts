@@ -1,4 +1,5 @@
 import type { GovernedNames } from "../request/governed-names.ts";
+import { asBuffer } from "./bytes.ts";
 import {
   BACKSLASH,
   CLOSE_ARRAY,
@@ -57,27 +58,35 @@ export class JsonCaseVariant extends JsonInvalid {
   }
 }
 
-/** Collects, as bits, the filter classes that member names at any depth may belong to. */
-export interface NameMatches {
+/** Collects what a scan finds at any depth. */
+export interface ScanFindings {
   readonly filter: NameFilter;
+  /** The filter classes that member names may belong to, as bits. */
   classes: number;
+  longStrings: LongStrings | null;
 }
+
+/** Ends of the first long strings by their starts, which other readers use instead of a search. */
+export type LongStrings = ReadonlyMap<number, number>;
+
+const longStringBytesMin = 2 * 1024;
+const longStringsMax = 256;
 
 /**
  * Finds the values of `wanted` top-level members and checks the grammar of the whole body (RFC 8259). Throws JsonInvalid, also for a
  * wanted member that occurs twice; JsonCaseVariant for another spelling of a `governed` one; JsonTooLarge beyond `limits`. Adds to
- * `matches`.
+ * `findings`.
  */
 export function scanObject(
   bytes: Uint8Array,
   wanted: ReadonlySet<string>,
   governed: GovernedNames | null = null,
   limits: ScanLimits = noLimits,
-  matches: NameMatches | null = null,
+  findings: ScanFindings | null = null,
 ): Map<string, Span> {
   const found = new Map<string, Span>();
-  const classesOf = matches === null ? noClasses : matches.filter.classes;
-  const count: Count = { valuesLeft: limits.values, classesOf, matched: 0 };
+  const classesOf = findings === null ? noClasses : findings.filter.classes;
+  const count: Count = { valuesLeft: limits.values, classesOf, matched: 0, longStrings: null };
   let members = limits.members;
   let at = skipSpace(bytes, 0);
   if (bytes[at] !== OPEN_OBJECT) throw new JsonInvalid("expected a JSON object", at);
@@ -114,7 +123,10 @@ export function scanObject(
   }
   at = skipSpace(bytes, at);
   if (at < bytes.length) throw new JsonInvalid("unexpected text after the object", at);
-  if (matches !== null) matches.classes |= count.matched;
+  if (findings !== null) {
+    findings.classes |= count.matched;
+    findings.longStrings = count.longStrings;
+  }
   return found;
 }
 
@@ -160,6 +172,7 @@ interface Count {
   valuesLeft: number;
   readonly classesOf: Uint8Array;
   matched: number;
+  longStrings: Map<number, number> | null;
 }
 
 const noClasses = new Uint8Array(filterSize);
@@ -174,6 +187,16 @@ const MINUS = 0x2d;
 const ZERO = 0x30;
 const NINE = 0x39;
 
+/** Skips a string that is a value. */
+function skipText(bytes: Uint8Array, start: number, count: Count): number {
+  const end = skipString(bytes, start + 1);
+  if (end - start >= longStringBytesMin) {
+    count.longStrings ??= new Map();
+    if (count.longStrings.size < longStringsMax) count.longStrings.set(start, end);
+  }
+  return end;
+}
+
 /** 1 for bytes that need no escape in a string. */
 const plainBytes = new Uint8Array(256).fill(1, 0x20);
 plainBytes[QUOTE] = 0;
@@ -181,14 +204,38 @@ plainBytes[BACKSLASH] = 0;
 
 /** `from` is after the opening quote; returns the index after the closing one. */
 function skipString(bytes: Uint8Array, from: number): number {
+  const far = from + farBytes;
   let at = from;
+  while (at !== far && plainBytes[bytes[at] as number] === 1) at++;
+  if (at === far) at = plainEnd(bytes, at);
   for (;;) {
-    while (plainBytes[bytes[at] as number] === 1) at++;
     const byte = bytes[at];
     if (byte === QUOTE) return at + 1;
-    if (byte === BACKSLASH) at = skipEscape(bytes, at + 1);
-    else throw new JsonInvalid(byte === undefined ? "unterminated string" : "control character in a string", at);
+    if (byte !== BACKSLASH)
+      throw new JsonInvalid(byte === undefined ? "unterminated string" : "control character in a string", at);
+    at = skipEscape(bytes, at + 1);
+    while (plainBytes[bytes[at] as number] === 1) at++;
   }
+}
+
+/** From here on, the runtime's search is faster than a loop. */
+const farBytes = 256;
+const chunkBytesMin = 1024;
+const chunkBytesMax = 64 * 1024;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them in strings
+const special = /[\0-\x1f"\\]/;
+
+/** Index of the first byte from `from` on that is not plain, or the end. */
+function plainEnd(bytes: Uint8Array, from: number): number {
+  const source = asBuffer(bytes);
+  let at = from;
+  for (let size = chunkBytesMin; at < bytes.length; size = Math.min(size * 4, chunkBytesMax)) {
+    const end = Math.min(at + size, bytes.length);
+    const found = source.toString("latin1", at, end).search(special);
+    if (found !== -1) return at + found;
+    at = end;
+  }
+  return at;
 }
 
 function skipEscape(bytes: Uint8Array, at: number): number {
@@ -217,7 +264,7 @@ function skipValue(bytes: Uint8Array, at: number, count: Count): number {
   const byte = bytes[at];
   if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) return skipContainer(bytes, at, count);
   if (--count.valuesLeft < 0) throw tooManyValues(at);
-  if (byte === QUOTE) return skipString(bytes, at + 1);
+  if (byte === QUOTE) return skipText(bytes, at, count);
   return skipScalar(bytes, at);
 }
 
@@ -285,7 +332,7 @@ function skipContainer(bytes: Uint8Array, from: number, count: Count): number {
       at++;
       depth--;
     } else if (byte === QUOTE) {
-      at = skipString(bytes, at + 1);
+      at = skipText(bytes, at, count);
     } else {
       at = skipScalar(bytes, at);
     }

@@ -41,7 +41,7 @@ export function readChatRequest(bytes: Uint8Array): RequestFacts {
     facts.affinity = cacheKey;
     facts.agentKey = cacheKey;
   }
-  facts.conversation = { messages: body.get("messages") };
+  facts.conversation = { messages: body.get("messages"), longStrings: body.longStrings };
   const tools = body.get("tools");
   if (tools !== undefined) Object.assign(facts, toolFacts(bytes, tools));
   addNamedModel(facts, body, "moderation");

@@ -1,7 +1,7 @@
 import { requestFields } from "@sluice/contract/words";
 import { noUsage } from "#core/index.ts";
-import { editBody } from "../json/bytes.ts";
 import { QUOTE, type Span } from "../json/cursor.ts";
+import { editBody } from "../json/edit.ts";
 import { invalid, missingParam, textOf } from "../json/value.ts";
 import { GovernedNames } from "../request/governed-names.ts";
 import { MemberChecks, readModel, readSmall } from "../request/members.ts";

@@ -43,7 +43,7 @@ export function readResponsesRequest(bytes: Uint8Array): RequestFacts {
   facts.stream = body.isOn("stream");
   facts.outputTokensMax = body.count("max_output_tokens");
   facts.affinity ??= body.label("safety_identifier") ?? body.label("user");
-  facts.conversation = { system: body.get("instructions"), messages: body.get("input") };
+  facts.conversation = { system: body.get("instructions"), messages: body.get("input"), longStrings: body.longStrings };
   const store = body.get("store");
   const isBackground = body.isOn("background");
   if (isBackground) facts.background = true;

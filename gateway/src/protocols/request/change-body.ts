@@ -1,7 +1,8 @@
 import { bounds, Failure } from "#core/index.ts";
 import type { RequestFacts, Wire } from "../dialect.ts";
-import { editBody, splice, splicedPieces } from "../json/bytes.ts";
+import { splice, splicedPieces } from "../json/bytes.ts";
 import type { Span } from "../json/cursor.ts";
+import { editBody } from "../json/edit.ts";
 import { scanIfObject } from "../json/scan.ts";
 import { readSmall } from "./members.ts";
 

@@ -1,6 +1,19 @@
 import { asBuffer } from "../json/bytes.ts";
-import { COLON, COMMA, OPEN_ARRAY, QUOTE, type Span, skipSpace, stringEnd, valueEnd } from "../json/cursor.ts";
-import { skimObject, skimValue } from "../json/skim.ts";
+import {
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+  type Span,
+  skipSpace,
+  stringEnd,
+  valueEnd,
+} from "../json/cursor.ts";
+import type { LongStrings } from "../json/scan.ts";
+import { skimValue } from "../json/skim.ts";
 
 /** Vendors do not cache shorter prompts: about 1,024 tokens. */
 const cachedPromptBytesMin = 4 * 1024;
@@ -14,19 +27,22 @@ export interface ConversationSpans {
   readonly system?: Span | undefined;
   /** Messages, oldest first, or one text. */
   readonly messages?: Span | undefined;
+  readonly longStrings: LongStrings | null;
 }
 
 /**
  * A hash of the system prompt and the messages up to the first of the user, equal for all turns of a conversation. Only texts count, not
  * cache marks or whether content is a list. Null for prompts too short to be cached, unless they ask for caching.
  */
-export function conversationFingerprint(body: Uint8Array, { system, messages }: ConversationSpans): string | null {
+export function conversationFingerprint(body: Uint8Array, spans: ConversationSpans): string | null {
   const bytes = asBuffer(body);
-  if (messages === undefined || !(isLongPrompt({ system, messages }) || bytes.includes(cacheMark))) return null;
-  const hash = { value: 0n, textsLeft: prefixTextsMax };
-  if (system !== undefined) addTexts(hash, bytes, system);
-  for (const message of untilUser(bytes, messages)) addTexts(hash, bytes, message);
-  return hash.value.toString(36);
+  const { system, messages } = spans;
+  if (messages === undefined || !(isLongPrompt(spans) || bytes.includes(cacheMark))) return null;
+  const prefix = new Prefix(bytes, spans.longStrings);
+  if (system !== undefined) prefix.add(system.start);
+  if (bytes[messages.start] !== OPEN_ARRAY) prefix.add(messages.start);
+  else prefix.addUntilUser(messages);
+  return prefix.hash.toString(36);
 }
 
 /** Whether it is long enough to be cached by vendors. */
@@ -36,47 +52,76 @@ export function isLongPrompt({ system, messages }: ConversationSpans): boolean {
   return size >= cachedPromptBytesMin;
 }
 
-/** A message without a role is the user's. */
-function* untilUser(bytes: Buffer, messages: Span): Iterable<Span> {
-  if (bytes[messages.start] !== OPEN_ARRAY) {
-    yield messages;
-    return;
-  }
-  let start = skipSpace(bytes, messages.start + 1);
-  for (let count = 0; count < prefixMessagesMax && start < messages.end; count++) {
-    const end = valueEnd(bytes, start);
-    yield { start, end };
-    const role = skimValue(bytes, skimObject(bytes, start, end, roleOnly)?.get("role")) ?? "user";
-    const comma = skipSpace(bytes, end);
-    if (role === "user" || bytes[comma] !== COMMA) return;
-    start = skipSpace(bytes, comma + 1);
-  }
-}
+class Prefix {
+  hash = 0n;
+  readonly #bytes: Buffer;
+  readonly #longStrings: LongStrings | null;
+  #textsLeft = prefixTextsMax;
+  /** The role in the object that was added last. */
+  #role: unknown = null;
 
-/** Hashes the texts in a value except members of its form. Of a long text only both ends and the length count. */
-function addTexts(hash: { value: bigint; textsLeft: number }, bytes: Buffer, { start, end }: Span): void {
-  for (let at = start; at < end && hash.textsLeft > 0; ) {
-    if (bytes[at] !== QUOTE) {
-      at++;
-      continue;
+  constructor(bytes: Buffer, longStrings: LongStrings | null) {
+    this.#bytes = bytes;
+    this.#longStrings = longStrings;
+  }
+
+  /** A message without a role is the user's. */
+  addUntilUser(messages: Span): void {
+    const bytes = this.#bytes;
+    let at = skipSpace(bytes, messages.start + 1);
+    for (let count = 0; count < prefixMessagesMax && at < messages.end && this.#textsLeft > 0; count++) {
+      const comma = skipSpace(bytes, this.add(at));
+      if ((this.#role ?? "user") === "user" || bytes[comma] !== COMMA) return;
+      at = skipSpace(bytes, comma + 1);
     }
-    const textEnd = stringEnd(bytes, at);
-    const colon = skipSpace(bytes, textEnd);
-    if (bytes[colon] === COLON) {
-      const value = skipSpace(bytes, colon + 1);
-      at = shape.has(bytes.toString("latin1", at + 1, textEnd - 1)) ? Math.max(value, valueEnd(bytes, value)) : value;
-      continue;
+  }
+
+  /** Hashes the texts in the value at `from`, except members of its form. Returns the index after the value, or after the last text. */
+  add(from: number): number {
+    const bytes = this.#bytes;
+    let depth = 0;
+    this.#role = null;
+    for (let at = from; at < bytes.length; ) {
+      const byte = bytes[at];
+      if (byte === QUOTE) {
+        const textEnd = this.#longStrings?.get(at) ?? stringEnd(bytes, at);
+        const colon = skipSpace(bytes, textEnd);
+        if (bytes[colon] === COLON) {
+          at = this.#pastName(bytes.toString("latin1", at + 1, textEnd - 1), skipSpace(bytes, colon + 1), depth);
+          continue;
+        }
+        this.#addText(bytes.subarray(at + 1, textEnd - 1));
+        at = textEnd;
+        if (depth === 0 || this.#textsLeft === 0) return at;
+      } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+        depth++;
+        at++;
+      } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
+        at++;
+        if (--depth === 0) return at;
+      } else if (depth === 0) return valueEnd(bytes, at);
+      else at++;
     }
-    const text = bytes.subarray(at + 1, textEnd - 1);
+    return bytes.length;
+  }
+
+  /** Returns the start of the member's value, or its end if it has no texts to add. */
+  #pastName(name: string, value: number, depth: number): number {
+    if (!shape.has(name)) return value;
+    const end = valueEnd(this.#bytes, value);
+    if (name === "role" && depth === 1) this.#role = skimValue(this.#bytes, { start: value, end });
+    return end;
+  }
+
+  /** Of a long text only both ends and the length count. */
+  #addText(text: Buffer): void {
     const half = prefixTextBytesMax / 2;
     const isShort = text.length <= 2 * half;
-    hash.textsLeft--;
-    hash.value = Bun.hash.wyhash(isShort ? text : text.subarray(0, half), hash.value);
-    if (!isShort) hash.value = Bun.hash.wyhash(text.subarray(-half), hash.value ^ BigInt(text.length));
-    at = textEnd;
+    this.#textsLeft--;
+    this.hash = Bun.hash.wyhash(isShort ? text : text.subarray(0, half), this.hash);
+    if (!isShort) this.hash = Bun.hash.wyhash(text.subarray(-half), this.hash ^ BigInt(text.length));
   }
 }
 
 const shape: ReadonlySet<string> = new Set(["type", "role", "cache_control", "id", "status"]);
-const roleOnly: ReadonlySet<string> = new Set(["role"]);
 const cacheMark = Buffer.from('"cache_control"');

@@ -1,7 +1,7 @@
 import { bounds, Failure } from "#core/index.ts";
 import { asBuffer, splice } from "../json/bytes.ts";
 import { OPEN_OBJECT, QUOTE, type Span, valueEnd } from "../json/cursor.ts";
-import { type NameMatches, readSpan } from "../json/scan.ts";
+import { readSpan, type ScanFindings } from "../json/scan.ts";
 import { invalid } from "../json/value.ts";
 import { mayEscapeNames, textAt, walkObjects } from "../json/walk.ts";
 import { addressBounds } from "../usage/unseen-costs.ts";
@@ -23,7 +23,7 @@ const addressMembersMax = 10_000;
  */
 export function countMediaByUrl(
   body: Uint8Array,
-  scanned: Pick<NameMatches, "classes">,
+  scanned: Pick<ScanFindings, "classes">,
   isStoredByVendor = (_address: string): boolean => false,
 ): MediaByUrl | undefined {
   if ((scanned.classes & ADDRESS_NAMES) === 0) return undefined;

@@ -5,9 +5,9 @@ import {
   JsonCaseVariant,
   JsonInvalid,
   JsonTooLarge,
-  type NameMatches,
   readScanned,
   readSpan,
+  type ScanFindings,
   type ScanLimits,
   scanObject,
 } from "../json/scan.ts";
@@ -18,7 +18,7 @@ import { GovernedNames, governedMembers } from "./governed-names.ts";
 export function scanRequest(
   bytes: Uint8Array,
   names: GovernedNames,
-  matches: NameMatches | null = null,
+  matches: ScanFindings | null = null,
   within = limits,
 ): Map<string, Span> {
   try {

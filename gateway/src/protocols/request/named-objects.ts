@@ -2,7 +2,7 @@ import { bounds, type UpstreamObjectKind } from "#core/index.ts";
 import { asBuffer } from "../json/bytes.ts";
 import { LOWER_N, OPEN_ARRAY, OPEN_OBJECT, QUOTE, type Span, valueEnd } from "../json/cursor.ts";
 import { NameFilter } from "../json/names.ts";
-import { type NameMatches, readSpan } from "../json/scan.ts";
+import { readSpan, type ScanFindings } from "../json/scan.ts";
 import { skimObject } from "../json/skim.ts";
 import { invalid } from "../json/value.ts";
 import { DUPLICATE, mayEscapeNames, textAt, walkObjects } from "../json/walk.ts";
@@ -88,7 +88,7 @@ export const mayHoldMedia = ({ classes }: NameClasses): boolean => (classes & ME
 export const mayHoldTools = ({ classes }: NameClasses): boolean => (classes & TOOL_NAMES) !== 0;
 export const mayHoldIds = ({ classes }: NameClasses): boolean => (classes & ID_NAMES) !== 0;
 
-type NameClasses = Pick<NameMatches, "classes">;
+type NameClasses = Pick<ScanFindings, "classes">;
 
 /**
  * Objects named by nested members of a checked body. The scan's name classes and a search for marks rule out most bodies. Throws Failure

@@ -2,7 +2,7 @@ import type { RequestFields } from "@sluice/contract/words";
 import type { RequestFacts } from "../dialect.ts";
 import type { Edit } from "../json/bytes.ts";
 import { LOWER_N, OPEN_OBJECT, type Span } from "../json/cursor.ts";
-import type { NameMatches } from "../json/scan.ts";
+import type { LongStrings, ScanFindings } from "../json/scan.ts";
 import type { GovernedNames } from "./governed-names.ts";
 import { countMediaByUrl, type MediaByUrl } from "./media.ts";
 import {
@@ -43,11 +43,12 @@ export class BodyReader {
 export type OpenFacts = { -readonly [Name in keyof RequestFacts]: RequestFacts[Name] };
 
 /** A checked body and the spans of its governing members. */
-export class RequestBody implements NameMatches {
+export class RequestBody implements ScanFindings {
   readonly bytes: Uint8Array;
   readonly members: ReadonlyMap<string, Span>;
-  readonly filter: NameMatches["filter"];
+  readonly filter: ScanFindings["filter"];
   classes = 0;
+  longStrings: LongStrings | null = null;
   readonly #objects: ObjectNames;
 
   constructor(bytes: Uint8Array, names: GovernedNames, objects: ObjectNames | null) {

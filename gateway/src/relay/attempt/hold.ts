@@ -267,10 +267,10 @@ export function asksToCache({ facts, body, protocol }: Pick<Call, "facts" | "bod
   return cacheWrites(asBuffer(body), protocol.wireDialect);
 }
 
-/** A large body is sampled. */
+/** A large body with other characters is sampled. */
 function nonAsciiShare(bytes: Uint8Array): number {
+  if (isAscii(bytes)) return 0;
   const parts = bytes.length > sampleBytes * samples ? samples : 1;
-  if (parts === 1 && isAscii(bytes)) return 0;
   const size = parts === 1 ? bytes.length : sampleBytes;
   const step = parts === 1 ? 0 : (bytes.length - size) / (parts - 1);
   let count = 0;
@@ -278,7 +278,7 @@ function nonAsciiShare(bytes: Uint8Array): number {
     const from = Math.floor(part * step);
     for (let at = from; at < from + size; at++) if ((bytes[at] as number) >= 0x80) count++;
   }
-  return size === 0 ? 0 : count / (size * parts);
+  return count / (size * parts);
 }
 
 const samples = 64;
