@@ -150,6 +150,15 @@ test("idle threads end, and start again with the next report", async () => {
   expect((await reports.facts()).entries).toBeGreaterThan(0);
 });
 
+test("reads the budgets of a call in one thread", async () => {
+  const clock = new FakeClock();
+  const reports = open(clock);
+  const spent = (kind: "key" | "workspace") => reports.spending([{ kind, id: "ws_1", from: 0, to: null }], 0);
+  await Promise.all([spent("key"), spent("workspace")]);
+  // Each running thread waits to end.
+  expect(clock.pending).toBe(1);
+});
+
 test("reports do not block checkpoints of the write-ahead file", async () => {
   const reports = open();
   await Promise.all([reports.facts(), reports.requests({ workspaceId: null }, null, 5)]);

@@ -122,9 +122,15 @@ export class ReportThreads implements ReportSource {
     await Promise.all([...this.#threads, this.#copier].map((thread) => thread.close()));
   }
 
+  /** The budgets of a call are two questions. A second thread takes much longer to start than the first one to answer both. */
+  #isSpending(): boolean {
+    const [first, ...others] = this.#waiting;
+    return first?.kind === "spending" && others.length === 0 && this.#threads.some(({ kind }) => kind === "spending");
+  }
+
   #next(): void {
     for (const thread of this.#threads) {
-      if (this.#closed || thread.kind !== null) continue;
+      if (this.#closed || thread.kind !== null || (!thread.isRunning && this.#isSpending())) continue;
       const long = this.#threads.filter(({ kind }) => kind !== null && longKinds.has(kind)).length;
       const mayStartLong = long < this.#threads.length - 1;
       const index = this.#waiting.findIndex(({ kind }) => mayStartLong || !longKinds.has(kind));
@@ -171,6 +177,10 @@ class ReportThread {
       data: options.databasePath,
       onDeath: (problem) => options.observer.log("error", "report thread died", { error: problem }),
     });
+  }
+
+  get isRunning(): boolean {
+    return this.#thread.isRunning;
   }
 
   /** Settles after `ms`, though the thread may stay busy for longer. Starting the thread does not count. */
