@@ -26,7 +26,7 @@ function rowOf({ line, bytes }: JsonLine, url: string): SentRow {
   const customId = text("custom_id");
   const max = batchBounds.customIdMax.openai;
   if (customId === null || customId === "" || customId.length > max) {
-    return bad(`custom_id must be a text of 1 to ${max} characters.`, "custom_id");
+    return bad(`custom_id must be a string of 1 to ${max} characters.`, "custom_id");
   }
   if (text("method") !== "POST") return bad('method must be "POST".', "method", customId);
   if (text("url") !== url) return bad(`url must be "${url}", the endpoint of the batch.`, "url", customId);

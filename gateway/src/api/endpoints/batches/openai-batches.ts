@@ -124,7 +124,7 @@ function readCreation(body: Uint8Array): Creation {
 
 function missing(param: string, value: unknown): Failure {
   if (value === undefined) return new Failure("missing_required_parameter", `${param} is missing.`, { param });
-  return new Failure("invalid_request", `${param} must be a text.`, { param });
+  return new Failure("invalid_request", `${param} must be a string.`, { param });
 }
 
 function readMetadata(value: unknown): Readonly<Record<string, string>> {
