@@ -150,11 +150,11 @@ test("idle threads end, and start again with the next report", async () => {
   expect((await reports.facts()).entries).toBeGreaterThan(0);
 });
 
-test("reads the budgets of a call in one thread", async () => {
+test("reads the budgets of a call in the thread that is starting", async () => {
   const clock = new FakeClock();
   const reports = open(clock);
   const spent = (kind: "key" | "workspace") => reports.spending([{ kind, id: "ws_1", from: 0, to: null }], 0);
-  await Promise.all([spent("key"), spent("workspace")]);
+  await Promise.all([spent("key"), spent("key"), spent("workspace")]);
   // Each running thread waits to end.
   expect(clock.pending).toBe(1);
 });

@@ -123,14 +123,14 @@ export class ReportThreads implements ReportSource {
   }
 
   /** The budgets of a call are two questions. A second thread takes much longer to start than the first one to answer both. */
-  #isSpending(): boolean {
-    const [first, ...others] = this.#waiting;
-    return first?.kind === "spending" && others.length === 0 && this.#threads.some(({ kind }) => kind === "spending");
+  #isOneCall(): boolean {
+    const isSpending = ({ kind }: Pick<ReportThread, "kind">): boolean => kind === "spending";
+    return this.#waiting.length <= 2 && this.#waiting.every(isSpending) && this.#threads.some(isSpending);
   }
 
   #next(): void {
     for (const thread of this.#threads) {
-      if (this.#closed || thread.kind !== null || (!thread.isRunning && this.#isSpending())) continue;
+      if (this.#closed || thread.kind !== null || (!thread.isRunning && this.#isOneCall())) continue;
       const long = this.#threads.filter(({ kind }) => kind !== null && longKinds.has(kind)).length;
       const mayStartLong = long < this.#threads.length - 1;
       const index = this.#waiting.findIndex(({ kind }) => mayStartLong || !longKinds.has(kind));
