@@ -30,7 +30,7 @@ export async function openData(base: Base) {
   });
   ending.deferLast("journal", (ms) => journal.close(ms));
   processes.setLag(() => journal.lag);
-  const reports = await (options.openReports ?? openReports)({ place, clock, observer });
+  const reports = await (options.openReports ?? openReports)({ place, clock, observer, database });
   ending.defer("reports", () => reports.close());
   // Otherwise the first call with a budget would wait 0.2 s for the start of a thread.
   const nowMs = clock.now();

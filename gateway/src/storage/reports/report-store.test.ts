@@ -6,10 +6,11 @@ import { bounds } from "#core/index.ts";
 import type { Observer, ReportStore } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
+import { entryOf, openTestLedger } from "../../../test/ledger/history.ts";
 import type { Database } from "../database/database.ts";
 import { migrate } from "../database/migrate.ts";
 import { openDatabase } from "../database/open-database.ts";
-import { createReportStore } from "./report-store.ts";
+import { createReportStore, openReports } from "./report-store.ts";
 import { reportGraceMs, reportIdleCachedMs, reportIdleMs, reportStartMs } from "./report-threads.ts";
 
 const hour = 3_600_000;
@@ -157,6 +158,34 @@ test("reads the budgets of a call in the thread that is starting", async () => {
   await Promise.all([spent("key"), spent("key"), spent("workspace")]);
   // Each running thread waits to end.
   expect(clock.pending).toBe(1);
+});
+
+test("answers alerts without a thread while few calls are made", async () => {
+  const ledger = await openTestLedger();
+  const clock = new FakeClock();
+  const place = { kind: "sqlite", path: ledger.databasePath } as const;
+  const observer = { log: () => undefined };
+  const reports = await openReports({ place, clock, observer, database: ledger.database });
+  const threads = await openReports({ place, clock: systemClock, observer });
+  const entries = Array.from({ length: 300 }, (_, n) => entryOf(n + 1));
+  const span = { workspaceId: null, from: 0, to: Number.MAX_SAFE_INTEGER };
+  const ask = async ({ alertProviders, alertTraffic, alertChecks, alertShadowMarks }: ReportStore) => [
+    await alertProviders(span.from, span.to),
+    await alertTraffic(span),
+    await alertChecks(span),
+    await alertShadowMarks(span),
+  ];
+  await ledger.store.insert(entries.slice(0, 100));
+  const few = await ask(reports);
+  expect(few).toEqual(await ask(threads));
+  expect(few[0]).not.toEqual([]);
+  // No thread waits to end.
+  expect(clock.pending).toBe(0);
+  await ledger.store.insert(entries);
+  expect(await ask(reports)).toEqual(await ask(threads));
+  expect(clock.pending).toBe(1);
+  await Promise.all([reports.close(), threads.close()]);
+  await ledger.remove();
 });
 
 test("reports do not block checkpoints of the write-ahead file", async () => {

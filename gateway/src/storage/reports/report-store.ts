@@ -1,8 +1,10 @@
 import { bounds } from "#core/index.ts";
 import type { Clock, Observer, ReportStore } from "#ports/index.ts";
+import type { Database } from "../database/database.ts";
 import { type DatabasePlace, openPlace } from "../database/database-place.ts";
 import { AnswerCache } from "./answer-cache.ts";
 import type { ReportAnswer, ReportArgs, ReportKind, ReportSource } from "./report-answers.ts";
+import type { RecentKind } from "./report-recent.ts";
 import { type ReportThreadOptions, ReportThreads } from "./report-threads.ts";
 
 interface ReportsOptions {
@@ -10,6 +12,8 @@ interface ReportsOptions {
   readonly place: DatabasePlace;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
+  /** The open database. Absent: threads answer everything. */
+  readonly database?: Database;
 }
 
 /** Opens reports on the database of an installation, over separate connections, with a cache of answers. */
@@ -30,8 +34,11 @@ export function withAnswerCache(source: ReportSource, clock: Clock) {
   return { ...reportStoreOf(cached), forget: () => cache.clear() };
 }
 
-async function openSource({ place, clock, observer }: ReportsOptions): Promise<ReportSource> {
-  if (place.kind === "sqlite") return new ReportThreads({ databasePath: place.path, clock, observer });
+async function openSource({ place, clock, observer, database: own }: ReportsOptions): Promise<ReportSource> {
+  if (place.kind === "sqlite") {
+    const threads = new ReportThreads({ databasePath: place.path, clock, observer });
+    return own === undefined ? threads : withoutThread(threads, own);
+  }
   const { postgresReports } = await import("./postgres-reports.ts");
   const database = await openPlace(place, { isChecked: true, statementMs: bounds.reportMs });
   const reports = postgresReports({ database, observer });
@@ -41,6 +48,28 @@ async function openSource({ place, clock, observer }: ReportsOptions): Promise<R
       await reports.close();
       await database.close();
     },
+  };
+}
+
+const recentKinds: ReadonlySet<ReportKind> = new Set<RecentKind>([
+  "alertTraffic",
+  "alertProviders",
+  "alertChecks",
+  "alertShadowMarks",
+]);
+
+/** Alerts ask every 15 s. A thread that answers them never ends, and takes 15 MB. */
+function withoutThread(threads: ReportThreads, database: Database): ReportSource {
+  return {
+    async ask<Kind extends ReportKind>(kind: Kind, args: ReportArgs<Kind>): Promise<ReportAnswer<Kind>> {
+      if (!recentKinds.has(kind)) return await threads.ask(kind, args);
+      const { answerRecent } = await import("./report-recent.ts");
+      const answer = await answerRecent(database, kind as RecentKind, args).catch(() => null);
+      return answer === null ? await threads.ask(kind, args) : (answer as ReportAnswer<Kind>);
+    },
+    sizeBytes: () => threads.sizeBytes(),
+    backup: () => threads.backup(),
+    close: () => threads.close(),
   };
 }
 
