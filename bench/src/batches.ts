@@ -8,6 +8,7 @@ import { freePort } from "../../test/acceptance/free-port.ts";
 import { startGateway } from "../../test/acceptance/start-gateway.ts";
 import { WatchedLoop } from "../../test/acceptance/watched-loop.ts";
 import { until } from "../../test/until.ts";
+import { gatewayProgram } from "./gateway-program.ts";
 import { ProcessTime } from "./process-time.ts";
 
 /**
@@ -57,6 +58,7 @@ vendor.changeLine = (line) => line.replace(/"(content|text)":"[^"]*"/, `"$1":"${
 
 const loop = new WatchedLoop(await freePort());
 const gateway = await startGateway({
+  program: gatewayProgram(),
   config: {
     providers: [
       {

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import runtimeEnvironment from "../../../scripts/runtime-environment.json" with { type: "json" };
 import { startChild } from "../child.ts";
 import { until } from "../deadline.ts";
-import { freePort, rootDirectory } from "../run.ts";
+import { gatewayProgram } from "../gateway-program.ts";
+import { freePort } from "../run.ts";
 
 /** Sluice with video models: one for each account of the same vendor, the simulator. */
 export interface VideoSluice {
@@ -35,7 +36,7 @@ export async function startVideoSluice(options: VideoSluiceOptions): Promise<Vid
   await Bun.write(config, JSON.stringify(configOf(options)));
   const log = join(directory, "sluice.log");
   const child = startChild({
-    command: [process.execPath, join(rootDirectory, "gateway/src/cli/cli.ts"), "serve"],
+    command: [process.execPath, gatewayProgram(), "serve"],
     cores: [],
     env: {
       SLUICE_HOST: "127.0.0.1",

@@ -1,12 +1,12 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { buildGateway } from "../../../scripts/build-gateway.mjs";
 import runtimeEnvironment from "../../../scripts/runtime-environment.json" with { type: "json" };
 import { answersChat } from "../answers-chat.ts";
 import { type Child, startChild } from "../child.ts";
 import type { Contender } from "../contender.ts";
 import { until } from "../deadline.ts";
-import { freePort, type Run, rootDirectory } from "../run.ts";
+import { gatewayProgram } from "../gateway-program.ts";
+import { freePort, type Run } from "../run.ts";
 import { benchKey, type CatalogSize, sluiceConfig } from "./sluice-config.ts";
 
 /**
@@ -113,6 +113,5 @@ function program(run: Run, { profileDirectory }: SluiceOptions): string[] {
   if (run.options.gateway !== null) return [run.options.gateway];
   const profile =
     profileDirectory === undefined ? [] : ["--cpu-prof", "--cpu-prof-md", `--cpu-prof-dir=${profileDirectory}`];
-  // The program that `npm start` runs.
-  return [process.execPath, ...profile, buildGateway() ?? join(rootDirectory, "gateway/src/cli/cli.ts")];
+  return [process.execPath, ...profile, gatewayProgram()];
 }
