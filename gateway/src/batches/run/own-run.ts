@@ -143,14 +143,16 @@ export class OwnRun {
       }
       const waitMs = this.#waitOf(principal);
       const isGranted = waitMs === 0 && (await slots.take(this.#batch.workspaceId, this.#stopping));
-      // Rows end together when their answers arrive together.
-      await turns.pause();
       if (!isGranted) {
         this.#queue.unshift(row);
         if (waitMs > 0) await this.#pause(waitMs);
         continue;
       }
-      const running = this.#start(row, principal).finally(() => {
+      const body = this.#bodies.of(row);
+      await body.catch(() => undefined);
+      // The bodies of many rows are read at once, and the answers to many rows may arrive at once.
+      await turns.pause();
+      const running = this.#start(row, body, principal).finally(() => {
         slots.release(this.#batch.workspaceId);
         this.#running.delete(running);
         this.#rowEnded();
@@ -186,7 +188,7 @@ export class OwnRun {
     }
   }
 
-  async #start(row: BatchRow, principal: Principal): Promise<void> {
+  async #start(row: BatchRow, body: Promise<Uint8Array>, principal: Principal): Promise<void> {
     const attempts: AttemptSums = {
       count: 0,
       inputTokens: 0,
@@ -197,7 +199,7 @@ export class OwnRun {
     };
     let result: CallResult;
     try {
-      result = await this.#call(row, principal, attempts);
+      result = await this.#call(row, await body, principal, attempts);
     } catch (thrown) {
       const failure = asFailure(thrown);
       if (failure.code === "internal_error") {
@@ -213,11 +215,10 @@ export class OwnRun {
     else await this.#answered(row, result, attempts);
   }
 
-  async #call(row: BatchRow, principal: Principal, attempts: AttemptSums): Promise<CallResult> {
+  async #call(row: BatchRow, sent: Uint8Array, principal: Principal, attempts: AttemptSums): Promise<CallResult> {
     const { relay, configSnapshot, clock } = this.#dependencies;
     const protocol = this.#protocol;
     const startedMs = clock.monotonic();
-    const sent = await this.#bodies.of(row);
     const { facts, body } = await readRow(
       this.#dependencies,
       { protocol, principal, pathModel: pathModelOf(this.#batch) },

@@ -20,8 +20,11 @@ import type { SettledRow } from "../store/row-writes.ts";
 import { nextTurn, Turns } from "../turns.ts";
 import type { RunDependencies } from "./own-run.ts";
 
-/** Rows that are settled in one transaction. Statements and entries are made on the thread of the event loop, and SQLite runs there. */
-const rowsTogether = { sqlite: 25, postgres: 100 } as const;
+/**
+ * Rows that are settled in one transaction, of which the first are shorter: code that runs for the first time is slow. Statements and
+ * entries are made on the thread of the event loop, and SQLite runs there.
+ */
+const rowsTogether = { first: 3, sqlite: 25, postgres: 100 } as const;
 const retryMs = 30_000;
 
 /** Ends the rows of a vendor's batch, with an entry in the ledger for each that was executed. */
@@ -51,7 +54,7 @@ export class VendorSettlement {
       return 0;
     }
     const price = priceVersion === null ? null : await ledger.price(priceVersion);
-    const together = rowsTogether[this.#dependencies.flavour];
+    let together: number = rowsTogether.first;
     let lines = new Map<number, BatchLine>();
     let count = 0;
     let unread = 0;
@@ -68,6 +71,7 @@ export class VendorSettlement {
       if (lines.size < together) continue;
       if (!(await this.#settleLines(lines, count, price))) return retryMs;
       lines = new Map();
+      together = Math.min(2 * together, rowsTogether[this.#dependencies.flavour]);
     }
     if (!(await this.#settleLines(lines, count, price))) return retryMs;
     if (unread === 0) await store.endPending(this.#batch.id, cancelAt === null ? "expired" : "canceled", clock.now());
