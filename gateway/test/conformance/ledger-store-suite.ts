@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { cacheSavingsOf, costOf, type LedgerEntry, noUsage } from "#core/index.ts";
 import type { LedgerFilter } from "#ports/index.ts";
-import { ledgerRecordOf } from "../../src/storage/journal/journal-record.ts";
+import { recordMaker } from "../../src/storage/journal/record-text.ts";
 import { indexColumns } from "../../src/storage/ledger/ledger-index-columns.ts";
 import { ledgerUsageTests } from "./ledger-usage-tests.ts";
 import {
@@ -252,6 +252,25 @@ function checkTests(make: StoreFixtureFactory): void {
     expect(await fixture.ledgerStore.check()).toEqual({ entries: 2, costNanoUsd: "427500", faults: [] });
   });
 
+  test("sums calls of one key by hour, person, client and tags in any order", async () => {
+    await using fixture = await make();
+    const agents = ["curl/8", "claude-cli/1", "curl\\", 'curl"8', ""];
+    const tags = [{}, { team: "ads" }, { team: 'a"d' }];
+    const entries = Array.from({ length: 120 }, (_, n) =>
+      ledgerEntry(`o${n}`, {
+        at: newYear + (n % 2) * hour,
+        userAgent: agents[n % 5] ?? "",
+        tags: tags[n % 3] ?? {},
+        ...(n % 7 === 0 ? { personId: "usr_ada" } : {}),
+      }),
+    );
+    expect(await fixture.ledgerStore.insert(entries)).toBe(120);
+    expect((await fixture.ledgerStore.check()).faults).toEqual([]);
+    const rollups = fixture.database.kysely.selectFrom("usage_rollups");
+    const { sum } = await rollups.select((eb) => eb.fn.sum("attempts").as("sum")).executeTakeFirstOrThrow();
+    expect(Number(sum)).toBe(120);
+  });
+
   const corruptions: [string, Partial<LedgerEntry>, string][] = [
     [
       "a cost that differs from its price times its usage",
@@ -278,7 +297,7 @@ function checkTests(make: StoreFixtureFactory): void {
     await using fixture = await make();
     const entry = await pricedEntry(fixture);
     await fixture.ledgerStore.insert([entry]);
-    const broken = ledgerRecordOf({ ...entry, ...corruption });
+    const broken = recordMaker()({ ...entry, ...corruption });
     const columns = Object.fromEntries(indexColumns.map(({ column, read }) => [column, read(broken)]));
     await fixture.database.kysely
       .updateTable("ledger_entries")

@@ -23,7 +23,10 @@ export function drainInPlace(
   const drain = new Drain({
     directory,
     from: placeOfFirst(firstSegment),
-    store: { insert: (entries) => store.insert(entries.map(entryOfRecord)), insertChecks: async () => undefined },
+    store: {
+      insert: (entries) => store.insert(entries.map(({ json }) => entryOfRecord(json))),
+      insertChecks: async () => undefined,
+    },
     onStored: (settled) => {
       stored = Math.max(stored, settled);
       listener();

@@ -2,8 +2,8 @@ import { parentPort } from "node:worker_threads";
 import { bounds, messageOf } from "#core/index.ts";
 import { type Database, databaseNow } from "../database/database.ts";
 import { openInThread, type ThreadPlace } from "../database/database-place.ts";
-import { intentPlaces } from "../journal/journal-record.ts";
 import { removeOpenAttempts } from "../journal/open-attempt-store.ts";
+import { inIntent } from "../journal/record-text.ts";
 import { insertChecks } from "../ledger/guardrail-checks.ts";
 import { sumDay } from "../ledger/ledger-days.ts";
 import { sumHours } from "../ledger/ledger-hours.ts";
@@ -106,7 +106,7 @@ function removingOpen(database: Database): DrainStore["insert"] {
     const count = await insert(records);
     await removeOpenAttempts(
       database,
-      records.map(({ intent }) => String(intent[intentPlaces.attemptId])),
+      records.map((record) => record.text(inIntent.attemptId)),
     );
     return count;
   };

@@ -9,11 +9,10 @@ import {
   decodeCheck,
   entryOfRecord,
   isRecord,
-  type LedgerRecord,
-  readLedgerRecord,
   recordJson,
   recordTypes,
 } from "../journal/journal-record.ts";
+import { LedgerRecord, RecordHeads } from "../journal/record-text.ts";
 
 /** The start of the first segment. */
 export function placeOfFirst(segment: number): DrainPlace {
@@ -61,6 +60,8 @@ interface DrainOptions {
 /** Target duration of a transaction, because other writers wait for it. */
 const drainTransactionMs = 200;
 const drainBatchMin = 100;
+/** Number of keys, times models, for which texts of records are shared; about 1 KB each. */
+const headsMax = 1_024;
 
 /**
  * Follows the journal's files and puts each settled entry, and each check of a guardrail, into the database. The files are the queue:
@@ -80,6 +81,7 @@ const drainBatchMin = 100;
 export class Drain {
   readonly #options: DrainOptions;
   readonly #window = lineWindow();
+  readonly #heads = new RecordHeads(headsMax);
   readonly #open = new Map<string, { readonly json: string; readonly segment: number }>();
   /** Open intents of each segment that is still on disk. */
   readonly #openIn = new Map<number, number>();
@@ -87,7 +89,7 @@ export class Drain {
   readonly #damaged = new Set<number>();
   readonly #entryTarget: StoreTarget<LedgerRecord> = {
     insert: (records) => this.#options.store.insert(records),
-    entryOf: entryOfRecord,
+    entryOf: ({ json }) => entryOfRecord(json),
   };
   readonly #checkTarget: StoreTarget<GuardrailCheckEntry> = {
     insert: (checks) => this.#options.store.insertChecks(checks),
@@ -174,7 +176,7 @@ export class Drain {
     else if (json !== null && type === recordTypes.settle) this.#settle(json);
     else if (json !== null && type === recordTypes.refuse) {
       this.#settledRead += 1;
-      this.#batch.push(readLedgerRecord(json));
+      this.#batch.push(new LedgerRecord(json, this.#heads));
     } else if (json !== null && type === recordTypes.check) {
       this.#settledRead += 1;
       this.#checks.push(decodeCheck(json));
@@ -198,7 +200,7 @@ export class Drain {
     if (begun === undefined) return;
     this.#open.delete(attemptId);
     this.#count(begun.segment, -1);
-    this.#batch.push(readLedgerRecord(`[${begun.json},${json}]`));
+    this.#batch.push(new LedgerRecord(`[${begun.json},${json}]`, this.#heads));
   }
 
   async #storeBatch(): Promise<void> {

@@ -64,29 +64,19 @@ export function decodeCheck(json: string): GuardrailCheckEntry {
   return toCheck(JSON.parse(json) as RecordRow);
 }
 
-/** A settled attempt in the form of the ledger table: the arrays of its intent and its settlement, and the whole record. */
-export interface LedgerRecord {
-  readonly intent: RecordRow;
-  readonly settlement: RecordRow;
-  readonly calls: number;
-  readonly json: string;
-}
-
 /** The array of an intent or a settlement. */
 type RecordRow = readonly unknown[];
 
-/** `json`: a refusal, or an intent and its settlement in the same form. */
-export function readLedgerRecord(json: string): LedgerRecord {
-  const [intent, settlement, calls = 1] = JSON.parse(json) as [RecordRow, RecordRow, number?];
-  return { intent, settlement, calls, json };
+/**
+ * The entry of a record of the ledger table. Includes the objects that the upstream stores, which the ledger's readers do not return.
+ */
+export function entryOfRecord(json: string): LedgerEntry {
+  return toEntry(JSON.parse(json) as EntryRow);
 }
 
-export function ledgerRecordOf(entry: LedgerEntry): LedgerRecord {
-  return readLedgerRecord(encodeRefusal(entry));
-}
+type EntryRow = readonly [intent: RecordRow, settlement: RecordRow, calls?: number];
 
-/** Includes the objects that the upstream stores, which the ledger's readers do not return. */
-export function entryOfRecord({ intent, settlement, calls }: Omit<LedgerRecord, "json">): LedgerEntry {
+function toEntry([intent, settlement, calls = 1]: EntryRow): LedgerEntry {
   const { counted: _, ...begun } = toIntent(intent);
   return { ...begun, ...toSettlement(settlement), ...(calls === 1 ? {} : { calls }) };
 }
@@ -154,10 +144,8 @@ export function parseRecord(bytes: Buffer, start: number, end: number): JournalR
       return { type: "checkpoint", value: toCheckpoint(row as CheckpointRow) };
     case recordTypes.settle:
       return { type: "settle", value: toSettlement(row as RecordRow) };
-    case recordTypes.refuse: {
-      const [intent, settlement, calls = 1] = row as [RecordRow, RecordRow, number?];
-      return { type: "refuse", value: entryOfRecord({ intent, settlement, calls }) };
-    }
+    case recordTypes.refuse:
+      return { type: "refuse", value: toEntry(row as EntryRow) };
     case recordTypes.check:
       return { type: "check", value: toCheck(row as RecordRow) };
     default:

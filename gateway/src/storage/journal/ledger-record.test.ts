@@ -2,14 +2,8 @@ import { expect, test } from "bun:test";
 import { joinEntry } from "#core/index.ts";
 import { intentOf, refusalOf, settlementOf } from "../../../test/ledger/history.ts";
 import { objectRowsOf } from "../ledger/upstream-objects.ts";
-import {
-  attemptIdIn,
-  encodeIntent,
-  encodeSettlement,
-  entryOfRecord,
-  ledgerRecordOf,
-  readLedgerRecord,
-} from "./journal-record.ts";
+import { attemptIdIn, encodeIntent, encodeRefusal, encodeSettlement, entryOfRecord } from "./journal-record.ts";
+import { recordMaker } from "./record-text.ts";
 
 const pairs = [
   [intentOf(1), settlementOf(1)],
@@ -21,16 +15,16 @@ const pairs = [
 
 test("joins an intent and its settlement into a ledger record", () => {
   for (const [intent, settlement] of pairs) {
-    const record = readLedgerRecord(`[${encodeIntent(intent)},${encodeSettlement(settlement)}]`);
-    expect(entryOfRecord(record)).toEqual(joinEntry(intent, settlement));
-    expect(entryOfRecord(ledgerRecordOf(joinEntry(intent, settlement)))).toEqual(joinEntry(intent, settlement));
+    const json = `[${encodeIntent(intent)},${encodeSettlement(settlement)}]`;
+    expect(entryOfRecord(json)).toEqual(joinEntry(intent, settlement));
+    expect(entryOfRecord(encodeRefusal(joinEntry(intent, settlement)))).toEqual(joinEntry(intent, settlement));
   }
 });
 
 test("returns the objects that an attempt created at its upstream", () => {
   const objects = [{ id: "resp_1", kind: "response", inputTokens: 12, expiresAt: 99 }] as const;
   const intent = intentOf(8, { personId: "usr_ada" });
-  const made = objectRowsOf([ledgerRecordOf(joinEntry(intent, { ...settlementOf(8), objects }))]);
+  const made = objectRowsOf([recordMaker()(joinEntry(intent, { ...settlementOf(8), objects }))]);
   expect(made).toMatchObject([
     {
       id: "resp_1",
@@ -44,14 +38,14 @@ test("returns the objects that an attempt created at its upstream", () => {
 
 test("stores the number of calls of a refusal", () => {
   for (const refused of [refusalOf(5), { ...refusalOf(6), calls: 7 }]) {
-    expect(entryOfRecord(ledgerRecordOf(refused))).toEqual(refused);
+    expect(entryOfRecord(encodeRefusal(refused))).toEqual(refused);
   }
 });
 
 test("omits the newest members of records of the previous version", () => {
   const intent = JSON.parse(encodeIntent(intentOf(7, { personId: "usr_ada" }))).slice(0, -1);
   const settlement = JSON.parse(encodeSettlement({ ...settlementOf(7), servedModel: "gpt-5-mini" })).slice(0, -1);
-  const { usage, ...entry } = entryOfRecord({ intent, settlement, calls: 1 });
+  const { usage, ...entry } = entryOfRecord(JSON.stringify([intent, settlement]));
   expect(entry.personId).toBeUndefined();
   expect(entry.servedModel).toBeUndefined();
   expect(usage).toEqual(settlementOf(7).usage);

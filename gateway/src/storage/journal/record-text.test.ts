@@ -1,14 +1,13 @@
 import { expect, test } from "bun:test";
 import { seededChance } from "../../../test/simulation/seeded-chance.ts";
-import { readLedgerRecord } from "./journal-record.ts";
-import { idsIn, inIntent, inSettlement, RecordHeads, RecordReader, RecordText } from "./record-text.ts";
+import { idsIn, inIntent, inSettlement, LedgerRecord, RecordHeads, RecordReader } from "./record-text.ts";
 
 const chance = seededChance(7);
 const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(chance.unit() * items.length)] as Item;
 const text = () =>
   pick(["", "gpt-5", 'a "quoted" one', "back\\slash\\", '\\"', "],[", '{"a":[1,"]"]}', "null", "é\n\u{1f600}", "a, b"]);
 const id = () => `id_${Math.floor(chance.unit() * 4)}`;
-const count = () => pick([0, 1, 12_345, 1_796_070_000_000, -5_000, 0.25, 1e21]);
+const count = () => pick([0, 1, 12_345, 1_796_070_000_000, -5_000, 0.25, 1e21, Number.MAX_SAFE_INTEGER]);
 const orNull = (value: unknown) => pick([value, null]);
 
 function intent(): unknown[] {
@@ -58,8 +57,11 @@ test.each([
   for (let number = 0; number < 3_000; number++) {
     const begun = intent();
     const json = write([begun, settlement(begun[0]), ...pick([[], [3], [0]])]);
-    const record = new RecordText(json, heads);
-    const parsed = readLedgerRecord(json);
+    const record = new LedgerRecord(json, heads);
+    const [intentRow, settlementRow, calls = 1] = JSON.parse(json) as [unknown[], unknown[], number?];
+    const parsed = { intent: intentRow, settlement: settlementRow, calls };
+    expect(record.calls).toBe(calls);
+    expect(record.numbers(inSettlement.usage)).toEqual(settlementRow[5] as number[]);
     for (const [members, row] of [
       [inIntent, parsed.intent],
       [inSettlement, parsed.settlement],
@@ -79,7 +81,7 @@ const hashes = new Map<unknown, number>();
 function expectRead(
   json: string,
   heads: RecordHeads,
-  { intent, settlement, calls }: ReturnType<typeof readLedgerRecord>,
+  { intent, settlement, calls }: { intent: readonly unknown[]; settlement: readonly unknown[]; calls: number },
 ) {
   const reader = new RecordReader();
   reader.open(json);
@@ -117,16 +119,23 @@ function expectRead(
   }
 }
 
-function expectMember(record: RecordText, member: number, value: unknown): void {
+function expectMember(record: LedgerRecord, member: number, value: unknown): void {
   if (typeof value === "string") {
     expect(record.text(member)).toBe(value);
     expect(record.textOrNull(member)).toBe(value);
-  } else if (typeof value === "number") expect(record.number(member)).toBe(value);
-  else if (typeof value === "boolean") expect(record.value(member)).toBe(value);
+    // Empty for members of the head.
+    const isWhole = record.value(member) !== "";
+    if (isWhole)
+      expect([record.holds(member, record.value(member)), record.holds(member, '"other"')]).toEqual([true, false]);
+  } else if (typeof value === "number") {
+    expect(record.number(member)).toBe(value);
+    expect(record.numberOrNull(member)).toBe(value);
+  } else if (typeof value === "boolean") expect(JSON.parse(record.value(member))).toBe(value);
   else if (value === null || value === undefined) {
     expect(record.isNull(member)).toBe(true);
     expect(record.textOrNull(member)).toBeNull();
-  } else expect(record.value(member)).toEqual(value);
+    expect(record.numberOrNull(member)).toBeNull();
+  } else expect(JSON.parse(record.value(member))).toEqual(value);
 }
 
 test("rejects a record that is cut off", () => {
@@ -134,7 +143,7 @@ test("rejects a record that is cut off", () => {
   const long = [...settlement(begun[0]), [{ id: "resp_1" }]];
   const json = JSON.stringify([begun, long]);
   for (const end of [json.length - 2, json.length - 6, json.indexOf("[", 2) + 10]) {
-    expect(() => new RecordText(json.slice(0, end), new RecordHeads())).toThrow();
+    expect(() => new LedgerRecord(json.slice(0, end), new RecordHeads())).toThrow();
     expect(() => {
       const reader = new RecordReader();
       reader.open(json.slice(0, end));

@@ -1,18 +1,21 @@
-import { intentPlaces, settlementPlaces } from "./journal-record.ts";
+import type { LedgerEntry } from "#core/index.ts";
+import { encodeRefusal, intentPlaces, objectsPlace, settlementPlaces } from "./journal-record.ts";
 
 const settlementFrom = 1 + Math.max(...Object.values(intentPlaces));
 const membersMax = settlementFrom + 1 + Math.max(...Object.values(settlementPlaces));
 
-/** The number of a member in `RecordText`. */
+/** The number of a member in `LedgerRecord`. */
 export const inIntent = intentPlaces;
 export const inSettlement = Object.fromEntries(
   Object.entries(settlementPlaces).map(([member, place]) => [member, settlementFrom + place]),
 ) as typeof settlementPlaces;
+/** Of the objects of a settlement. */
+export const inObjects = settlementFrom + objectsPlace;
 
 const headFrom = intentPlaces.workspaceId;
 const headTo = intentPlaces.upstreamDialect + 1;
-const headsMax = 2 ** 15;
-const headTextsMax = 2 ** 17;
+/** Texts that are remembered for each head. */
+const headTexts = 4;
 
 function isInHead(member: number): boolean {
   return member >= headFrom && member < headTo;
@@ -38,20 +41,24 @@ export class RecordHead {
     let text = this.#texts[place];
     if (text === undefined) {
       const start = this.#starts[place] ?? 0;
-      text = this.#same(unescaped(this.json, start, stringEnd(this.json, start)));
+      text = this.#same(textAt(this.json, start));
       this.#texts[place] = text;
     }
     return text;
   }
 }
 
-/** Heads that were read before, by a hash. A new one takes the place of another. */
+/** Heads that were read before, by a hash. A new one takes the place of another. `max`: a power of two. */
 export class RecordHeads {
-  readonly #heads: (RecordHead | undefined)[] = new Array(headsMax).fill(undefined);
+  readonly #heads: (RecordHead | undefined)[];
   readonly #texts = new Map<string, string>();
 
+  constructor(max = 2 ** 15) {
+    this.#heads = new Array(max).fill(undefined);
+  }
+
   at(record: string, start: number): RecordHead {
-    const hash = headHash(record, start);
+    const hash = headHash(record, start) & (this.#heads.length - 1);
     const found = this.#heads[hash];
     if (found !== undefined && record.startsWith(found.json, start)) return found;
     const starts: number[] = [];
@@ -69,7 +76,7 @@ export class RecordHeads {
   readonly #same = (text: string): string => {
     const found = this.#texts.get(text);
     if (found !== undefined) return found;
-    if (this.#texts.size >= headTextsMax) this.#texts.clear();
+    if (this.#texts.size >= this.#heads.length * headTexts) this.#texts.clear();
     const own = copied(text);
     this.#texts.set(own, own);
     return own;
@@ -85,24 +92,24 @@ function copied(text: string): string {
 function headHash(json: string, start: number): number {
   let hash = 0;
   for (let at = start + 88; at < start + 112; at++) hash = (Math.imul(hash, 31) + json.charCodeAt(at)) | 0;
-  return (hash ^ (hash >>> 14)) & (headsMax - 1);
+  return hash ^ (hash >>> 14);
 }
 
 /**
- * The JSON of a ledger record, of which single members are read. Only finds where members begin, in a fraction of the time that it takes
- * to parse everything.
+ * The JSON of a ledger record, of which single members are read: an intent and its settlement, or a refusal. Only finds where members
+ * begin, in a fraction of the time that it takes to parse everything. Durations are whole microseconds.
  */
-export class RecordText {
-  readonly #json: string;
-  readonly #head: RecordHead;
+export class LedgerRecord {
+  readonly json: string;
+  readonly head: RecordHead;
   /** Where members begin, by `inIntent` and `inSettlement`, except members of the head; 0: absent. */
   readonly #starts = new Int32Array(membersMax);
 
   constructor(json: string, heads: RecordHeads) {
-    this.#json = json;
+    this.json = json;
     const headStart = this.#scan(json.indexOf("[", 1) + 1, 0, headFrom);
-    this.#head = heads.at(json, headStart);
-    const intentEnd = this.#scan(headStart + this.#head.json.length, headTo, settlementFrom);
+    this.head = heads.at(json, headStart);
+    const intentEnd = this.#scan(headStart + this.head.json.length, headTo, settlementFrom);
     this.#scan(json.indexOf("[", intentEnd) + 1, settlementFrom, membersMax);
   }
 
@@ -110,14 +117,14 @@ export class RecordText {
   isNull(member: number): boolean {
     if (isInHead(member)) return false;
     const start = this.#starts[member] ?? 0;
-    return start === 0 || this.#json.charCodeAt(start) === letterN;
+    return start === 0 || this.json.charCodeAt(start) === letterN;
   }
 
   /** Of a string. */
   text(member: number): string {
-    if (isInHead(member)) return this.#head.text(member);
+    if (isInHead(member)) return this.head.text(member);
     const start = this.#starts[member] ?? 0;
-    return unescaped(this.#json, start, stringEnd(this.#json, start));
+    return textAt(this.json, start);
   }
 
   textOrNull(member: number): string | null {
@@ -125,19 +132,47 @@ export class RecordText {
   }
 
   number(member: number): number {
-    return numberAt(this.#json, this.#starts[member] ?? 0);
+    return numberAt(this.json, this.#starts[member] ?? 0);
+  }
+
+  numberOrNull(member: number): number | null {
+    return this.isNull(member) ? null : this.number(member);
+  }
+
+  /** Of an array of numbers. */
+  numbers(member: number): readonly number[] {
+    const json = this.json;
+    const numbers: number[] = [];
+    let at = (this.#starts[member] ?? 0) + 1;
+    if (json.charCodeAt(at) === closingBracket) return numbers;
+    for (;;) {
+      numbers.push(numberAt(json, at));
+      at = scalarEnd(json, at);
+      if (json.charCodeAt(at) !== comma) return numbers;
+      at = afterComma(json, at);
+    }
   }
 
   /** Whether the member is this string, which needs no escapes. */
   is(member: number, text: string): boolean {
     const start = this.#starts[member] ?? 0;
-    return this.#json.startsWith(text, start + 1) && this.#json.charCodeAt(start + 1 + text.length) === quote;
+    return this.json.startsWith(text, start + 1) && this.json.charCodeAt(start + 1 + text.length) === quote;
   }
 
-  /** Of any member; undefined: absent. */
-  value(member: number): unknown {
+  /** Whether a member outside the head is this JSON of a string or an object, written in the same way. */
+  holds(member: number, json: string): boolean {
+    return this.json.startsWith(json, this.#starts[member] ?? 0);
+  }
+
+  /** Of a member outside the head, as JSON; empty: absent. */
+  value(member: number): string {
     const start = this.#starts[member] ?? 0;
-    return start === 0 ? undefined : JSON.parse(this.#json.slice(start, valueEnd(this.#json, start)));
+    return start === 0 ? "" : this.json.slice(start, valueEnd(this.json, start));
+  }
+
+  /** The number of calls. */
+  get calls(): number {
+    return callsOf(this.json);
   }
 
   /**
@@ -145,7 +180,7 @@ export class RecordText {
    * begins.
    */
   #scan(start: number, from: number, to: number): number {
-    const json = this.#json;
+    const json = this.json;
     const starts = this.#starts;
     let at = start;
     for (let member = from; ; member++) {
@@ -194,7 +229,7 @@ export class RecordReader {
     let number = 0;
     for (;;) {
       const code = json.charCodeAt(at++);
-      if (code >= digit0 && code <= digit9) number = number * 10 + code - digit0;
+      if (code >= digit0 && code <= digit9) number = number * 10 + (code - digit0);
       else if (code === comma) break;
       else {
         // Rare: a fraction, an exponent, or the last member.
@@ -281,14 +316,23 @@ export class RecordReader {
     throw damaged();
   }
 
-  /** The number of calls, which is the last element of the record. */
   calls(): number {
-    const json = this.#json;
-    const code = json.charCodeAt(json.length - 2);
-    if (code === closingBracket) return 1;
-    if (code < digit0 || code > digit9) throw damaged();
-    return numberAt(json, json.lastIndexOf(",") + 1);
+    return callsOf(this.#json);
   }
+}
+
+/** Returns a function that makes a record of an entry. */
+export function recordMaker(): (entry: LedgerEntry) => LedgerRecord {
+  const heads = new RecordHeads(16);
+  return (entry) => new LedgerRecord(encodeRefusal(entry), heads);
+}
+
+/** The number of calls, which is the last element of the record. */
+function callsOf(json: string): number {
+  const code = json.charCodeAt(json.length - 2);
+  if (code === closingBracket) return 1;
+  if (code < digit0 || code > digit9) throw damaged();
+  return numberAt(json, json.lastIndexOf(",") + 1);
 }
 
 /** The ids of the attempt and the request of a record. */
@@ -318,10 +362,14 @@ function afterComma(json: string, at: number): number {
   return json.charCodeAt(at + 1) === space ? at + 2 : at + 1;
 }
 
-/** The string between these quotes. */
-function unescaped(json: string, start: number, end: number): string {
-  const text = json.slice(start + 1, end - 1);
-  return text.includes("\\") ? (JSON.parse(json.slice(start, end)) as string) : text;
+/** The string that begins with the quote at `start`. */
+function textAt(json: string, start: number): string {
+  for (let at = start + 1; at < json.length; at++) {
+    const code = json.charCodeAt(at);
+    if (code === quote) return json.slice(start + 1, at);
+    if (code === backslash) return JSON.parse(json.slice(start, stringEnd(json, start))) as string;
+  }
+  throw damaged();
 }
 
 function valueEnd(json: string, start: number): number {
@@ -370,7 +418,7 @@ function numberAt(json: string, start: number): number {
   let number = 0;
   for (;;) {
     const code = json.charCodeAt(at++);
-    if (code >= digit0 && code <= digit9) number = number * 10 + code - digit0;
+    if (code >= digit0 && code <= digit9) number = number * 10 + (code - digit0);
     else if (code === comma || code === closingBracket) return isNegative ? -number : number;
     // Rare: a fraction or an exponent.
     else return Number(json.slice(start, scalarEnd(json, start)));

@@ -2,7 +2,7 @@ import type { AttemptDetail } from "@sluice/contract/console";
 import { type LedgerColumn, ledgerTable, type UsageColumnName, usageTable } from "@sluice/contract/words";
 import { inputClasses, type LedgerEntry, outputClasses, usageClassColumns } from "#core/index.ts";
 import type { Row } from "../database/schema.ts";
-import { entryOfRecord, readLedgerRecord } from "../journal/journal-record.ts";
+import { entryOfRecord } from "../journal/journal-record.ts";
 
 type Listed = (typeof ledgerTable)[number];
 
@@ -10,7 +10,7 @@ const columns = ledgerTable.filter((row): row is LedgerColumn => row.kind !== "u
 
 /** The entry of a row, without the objects that its upstream stores, which are in another table. */
 export function storedEntry({ record }: Pick<Row<"ledger">, "record">): LedgerEntry {
-  const { objects: _, ...entry } = entryOfRecord(readLedgerRecord(record));
+  const { objects: _, ...entry } = entryOfRecord(record);
   return entry;
 }
 

@@ -1,7 +1,9 @@
 import { type LedgerRow, ledgerTable } from "@sluice/contract/words";
-import type { LedgerRecord } from "../journal/journal-record.ts";
+import { inIntent, inSettlement, type LedgerRecord } from "../journal/record-text.ts";
 
 const indexed = (ledgerTable as readonly LedgerRow[]).filter((row) => row.indexed === true);
+
+const places: Readonly<Record<string, number>> = { ...inSettlement, ...inIntent };
 
 /** The columns that `ledger_entries` holds beside the record. `type`: in PostgreSQL. */
 export const indexColumns = indexed.map((row) => ({ column: row.column, type: typeOf(row), read: readerOf(row) }));
@@ -11,16 +13,13 @@ function typeOf({ kind }: LedgerRow): "text" | "bigint" | "float8" {
   return kind === "time" || kind === "status" ? "bigint" : "text";
 }
 
-type IndexValue = string | number | null;
-
 /** Reads a column at its place in the record. */
-function readerOf({ kind, journal }: LedgerRow): (record: LedgerRecord) => IndexValue {
-  const { intent, settle = -1 } = journal;
-  if (intent !== undefined) return (record) => (record.intent[intent] ?? null) as IndexValue;
-  if (kind !== "ms") return ({ settlement }) => (settlement[settle] ?? null) as IndexValue;
-  return ({ settlement }) => {
-    const micros = settlement[settle];
-    // null if it is not a number; the table rejects such a row.
-    return typeof micros === "number" ? micros / 1_000 : null;
+function readerOf(row: LedgerRow): (record: LedgerRecord) => string | number | null {
+  const place = places[row.member] ?? 0;
+  if (typeOf(row) === "text") return (record) => record.textOrNull(place);
+  if (row.kind !== "ms") return (record) => record.numberOrNull(place);
+  return (record) => {
+    const micros = record.numberOrNull(place);
+    return micros === null ? null : micros / 1_000;
   };
 }

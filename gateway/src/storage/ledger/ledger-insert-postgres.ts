@@ -2,7 +2,7 @@ import { CompiledQuery } from "kysely";
 import type { Connection } from "../database/database.ts";
 import type { NamedQuery } from "../database/postgres/postgres-driver.ts";
 import { postgresArray, postgresJson } from "../database/postgres/postgres-values.ts";
-import { intentPlaces, type LedgerRecord } from "../journal/journal-record.ts";
+import { inIntent, type LedgerRecord } from "../journal/record-text.ts";
 import { indexColumns } from "./ledger-index-columns.ts";
 import { rollupColumns, rollupScope, rollupSketches, rollupsOf, type TagsOfRollup } from "./ledger-rollup.ts";
 import { sessionColumns, sessionParameters, sessionUpsert } from "./session-sums.ts";
@@ -52,8 +52,8 @@ function inOrder(records: readonly LedgerRecord[]): readonly LedgerRecord[] {
   return [...byId.keys()].sort().map((id) => byId.get(id) as LedgerRecord);
 }
 
-function idOf({ intent }: LedgerRecord): string {
-  return intent[intentPlaces.attemptId] as string;
+function idOf(record: LedgerRecord): string {
+  return record.text(inIntent.attemptId);
 }
 
 function recordParameters(records: readonly LedgerRecord[]): readonly string[] {

@@ -1,7 +1,7 @@
 import { CompiledQuery } from "kysely";
 import type { Connection } from "../database/database.ts";
 import { runEach } from "../database/sqlite-dialect.ts";
-import { intentPlaces, type LedgerRecord } from "../journal/journal-record.ts";
+import type { LedgerRecord } from "../journal/record-text.ts";
 import { addToKept, type LongRollup, shortenRollup } from "./ledger-fold.ts";
 import { indexColumns } from "./ledger-index-columns.ts";
 import { rollupColumns, rollupSketches, rollupsOf, type TagsOfRollup } from "./ledger-rollup.ts";
@@ -13,8 +13,8 @@ export async function insertAll(
   records: readonly LedgerRecord[],
   tagsOf: TagsOfRollup,
 ): Promise<number> {
-  // Attempts end in another order than they begin. In the order of the indexes, each of their pages is changed once per batch.
-  const sorted = records.toSorted((one, other) => startOf(one) - startOf(other));
+  // Attempts end in another order than they begin. In the order of their ids, each page of an index is changed once per batch.
+  const sorted = records.toSorted((one, other) => (one.json < other.json ? -1 : 1));
   const full = sorted.length - (sorted.length % rowsTogether);
   await runEach(transaction, severalStatement, rowsOf(sorted, 0, full, rowsTogether));
   await runEach(transaction, oneStatement, rowsOf(sorted, full, sorted.length, 1));
@@ -46,10 +46,6 @@ async function addSums(transaction: Connection, records: readonly LedgerRecord[]
 const rollupStatement = CompiledQuery.raw(
   `insert into usage_rollups as kept (${rollupColumns.join(", ")}) values (${rollupColumns.map(() => "?").join(", ")}) ${addToKept()}`,
 ) as CompiledQuery<LongRollup>;
-
-function startOf({ intent }: LedgerRecord): number {
-  return intent[intentPlaces.at] as number;
-}
 
 /** Values of the records from `start` to `end`, for statements of `together` rows. */
 function* rowsOf(records: readonly LedgerRecord[], start: number, end: number, together: number): Iterable<unknown[]> {

@@ -1,13 +1,8 @@
 import type { LedgerEntry } from "#core/index.ts";
 import type { Connection, Database } from "../database/database.ts";
 import { hasCode } from "../disk/files.ts";
-import {
-  entryOfRecord,
-  intentPlaces,
-  type LedgerRecord,
-  ledgerRecordOf,
-  settlementPlaces,
-} from "../journal/journal-record.ts";
+import { entryOfRecord } from "../journal/journal-record.ts";
+import { inIntent, inSettlement, type LedgerRecord, recordMaker } from "../journal/record-text.ts";
 import * as postgres from "./ledger-insert-postgres.ts";
 import * as sqlite from "./ledger-insert-sqlite.ts";
 import { monthMaker } from "./ledger-months.ts";
@@ -22,7 +17,8 @@ import { hasObjects, objectRowsOf, objectWriter } from "./upstream-objects.ts";
  */
 export function ledgerInsert(database: Database): (entries: readonly LedgerEntry[]) => Promise<number> {
   const insert = ledgerRecordInsert(database);
-  return (entries) => insert(entries.map(ledgerRecordOf));
+  const recordOf = recordMaker();
+  return (entries) => insert(entries.map(recordOf));
 }
 
 /** The same of records. Entries that are pending become tasks. */
@@ -46,7 +42,10 @@ export function ledgerRecordInsert(database: Database): (records: readonly Ledge
     const pending = records.filter(isPending);
     if (pending.length === 0) return await insert(records);
     await kysely.transaction().execute(async (transaction) => {
-      await insertPending(transaction, pending.map(entryOfRecord));
+      await insertPending(
+        transaction,
+        pending.map(({ json }) => entryOfRecord(json)),
+      );
       await write(transaction, [], pending);
     });
     const ended = records.filter((record) => !isPending(record));
@@ -74,7 +73,7 @@ function insertInMonths(
   const insertOnce = (records: readonly LedgerRecord[]): Promise<number> =>
     records.some(hasObjects) ? writeNew(records) : postgres.insertAll(database.kysely, records, tagsOf);
   return async (records: readonly LedgerRecord[]): Promise<number> => {
-    await makeMonths(records.map(({ intent }) => intent[intentPlaces.at] as number));
+    await makeMonths(records.map((record) => record.number(inIntent.at)));
     try {
       return await insertOnce(records);
     } catch (thrown) {
@@ -85,8 +84,8 @@ function insertInMonths(
   };
 }
 
-function isPending({ settlement }: LedgerRecord): boolean {
-  return settlement[settlementPlaces.outcome] === "pending";
+function isPending(record: LedgerRecord): boolean {
+  return record.is(inSettlement.outcome, "pending");
 }
 
 export type LedgerWriter = (transaction: Connection, entries: readonly LedgerEntry[]) => Promise<number>;
@@ -94,7 +93,8 @@ export type LedgerWriter = (transaction: Connection, entries: readonly LedgerEnt
 /** The same for a transaction that writes something else with it. */
 export function ledgerWriter(database: Database): LedgerWriter {
   const write = recordWriter(database, insertNewIn(database), boundedTags());
-  return (transaction, entries) => write(transaction, entries.map(ledgerRecordOf));
+  const recordOf = recordMaker();
+  return (transaction, entries) => write(transaction, entries.map(recordOf));
 }
 
 function insertNewIn({ flavour }: Database): typeof sqlite.insertNew {

@@ -3,7 +3,7 @@ import { otherUserAgents, userAgentFamilies, userAgentFamily } from "#core/index
 import type { Connection, Flavour } from "../database/database.ts";
 import { foldedSketch, sketchOf } from "../database/latency-sketch.ts";
 import type { LatencyColumn, Row, Tables } from "../database/schema.ts";
-import { intentPlaces, type LedgerRecord, settlementPlaces } from "../journal/journal-record.ts";
+import { inIntent, inSettlement, type LedgerRecord, type RecordHead } from "../journal/record-text.ts";
 import { type UsageColumn, usageColumns } from "./ledger-columns.ts";
 
 export const hourMs = 3_600_000;
@@ -65,38 +65,65 @@ export type RollupValues = readonly (string | number | null)[];
 /** The rows that these records add to the rollups: one for each scope. `tagsOf`: the tags of a record in its rollup. */
 export function rollupsOf(records: readonly LedgerRecord[], tagsOf: TagsOfRollup): readonly RollupValues[] {
   const all = new Map<string, Rollup>();
+  // Most records of a key are for the same rollup: comparing them takes less time than writing their scope.
+  const last = new Map<RecordHead, Member>();
   for (const record of records) {
-    const { intent } = record;
-    const scope = scopeOf(intent, tagsOf);
-    const name = scope.join("\n");
-    let rollup = all.get(name);
-    if (rollup === undefined) {
-      rollup = { scope, sums: new Array(rollupSums.length).fill(0), ...noSketches };
-      all.set(name, rollup);
+    let member = last.get(record.head);
+    if (member === undefined || !isLike(member, record)) {
+      member = memberOf(record, tagsOf, all);
+      last.set(record.head, member);
     }
-    add(rollup, record);
+    add(member.rollup, record);
   }
   return [...all.values()].map(rollupValues);
 }
 
-/** In the order of `rollupScope`. Only the model may contain line breaks, so the joined names are unambiguous. */
-function scopeOf(intent: LedgerRecord["intent"], tagsOf: TagsOfRollup): readonly (string | number)[] {
-  const at = intent[intentPlaces.at] as number;
-  return [
-    at - (at % hourMs),
-    intent[intentPlaces.workspaceId] as string,
-    intent[intentPlaces.groupId] as string,
-    intent[intentPlaces.keyId] as string,
-    (intent[intentPlaces.personId] ?? "") as string,
-    intent[intentPlaces.model] as string,
-    intent[intentPlaces.provider] as string,
-    userAgentFamily((intent[intentPlaces.userAgent] ?? "") as string),
-    intent[intentPlaces.endpoint] as string,
-    tagsOf(intent),
-  ];
+/** What decides, with its head, to which rollup a record belongs. User agent and tags are JSON. */
+interface Member {
+  readonly hour: number;
+  readonly personId: string | null;
+  readonly userAgent: string;
+  readonly tags: string;
+  readonly rollup: Rollup;
 }
 
-export type TagsOfRollup = (intent: LedgerRecord["intent"]) => string;
+function isLike(member: Member, record: LedgerRecord): boolean {
+  return (
+    hourOf(record) === member.hour &&
+    record.holds(inIntent.userAgent, member.userAgent) &&
+    record.holds(inIntent.tags, member.tags) &&
+    record.textOrNull(inIntent.personId) === member.personId
+  );
+}
+
+function hourOf(record: LedgerRecord): number {
+  const at = record.number(inIntent.at);
+  return at - (at % hourMs);
+}
+
+function memberOf(record: LedgerRecord, tagsOf: TagsOfRollup, all: Map<string, Rollup>): Member {
+  const hour = hourOf(record);
+  const personId = record.textOrNull(inIntent.personId);
+  // In the order of `rollupScope`. Only the model may contain line breaks, so the joined names are unambiguous.
+  const scope = [
+    hour,
+    record.text(inIntent.workspaceId),
+    record.text(inIntent.groupId),
+    record.text(inIntent.keyId),
+    personId ?? "",
+    record.text(inIntent.model),
+    record.text(inIntent.provider),
+    userAgentFamily(record.text(inIntent.userAgent)),
+    record.text(inIntent.endpoint),
+    tagsOf(record),
+  ];
+  const name = scope.join("\n");
+  const rollup = all.get(name) ?? { scope, sums: new Array(rollupSums.length).fill(0), ...noSketches };
+  all.set(name, rollup);
+  return { hour, personId, userAgent: record.value(inIntent.userAgent), tags: record.value(inIntent.tags), rollup };
+}
+
+export type TagsOfRollup = (record: LedgerRecord) => string;
 
 interface Rollup extends Record<LatencyColumn, string> {
   /** In the order of `rollupScope`. */
@@ -110,28 +137,32 @@ const sumOf = Object.fromEntries(rollupSums.map((sum, index) => [sum, index])) a
   number
 >;
 
-function add(rollup: Rollup, { intent, settlement, calls }: LedgerRecord): void {
+function add(rollup: Rollup, record: LedgerRecord): void {
   const { sums } = rollup;
-  const outcome = settlement[settlementPlaces.outcome];
+  const { calls } = record;
   move(sums, sumOf.attempts, calls);
-  if (intent[intentPlaces.retryIndex] === 0) move(sums, sumOf.requests, calls);
-  if (outcome === "cancelled") move(sums, sumOf.cancelled, calls);
+  if (record.number(inIntent.retryIndex) === 0) move(sums, sumOf.requests, calls);
+  if (record.is(inSettlement.outcome, "cancelled")) move(sums, sumOf.cancelled, calls);
   // The usage of another model is charged, but is neither a success nor a duration.
-  if (outcome === "succeeded" && calls > 0) {
+  if (calls > 0 && record.is(inSettlement.outcome, "succeeded")) {
     move(sums, sumOf.succeeded, calls);
-    addTimes(rollup, intent, settlement);
+    addTimes(rollup, record);
   }
   // Both have the order of `usageClasses`.
-  const usage = settlement[settlementPlaces.usage] as readonly number[];
+  const usage = record.numbers(inSettlement.usage);
   for (let n = 0; n < usage.length; n++) move(sums, sumOf.input_uncached + n, usage[n] as number);
-  const cost = settlement[settlementPlaces.costNanoUsd] as number;
+  const cost = record.number(inSettlement.costNanoUsd);
   move(sums, sumOf.cost_nano_usd, cost);
-  move(sums, sumOf.cache_saved_nano_usd, (settlement[settlementPlaces.cacheSavedNanoUsd] ?? 0) as number);
-  const vendorCost = (settlement[settlementPlaces.vendorCostNanoUsd] ?? null) as number | null;
+  move(sums, sumOf.cache_saved_nano_usd, record.numberOrNull(inSettlement.cacheSavedNanoUsd) ?? 0);
+  const vendorCost = record.numberOrNull(inSettlement.vendorCostNanoUsd);
   if (vendorCost === null) return;
   move(sums, sumOf.vendor_cost_nano_usd, vendorCost);
-  const own = settlement[settlementPlaces.costSource] === "vendor" ? settlement[settlementPlaces.ownCostNanoUsd] : cost;
-  move(sums, sumOf.compared_cost_nano_usd, (own as number | null | undefined) ?? 0);
+  const isVendorCost = record.is(inSettlement.costSource, "vendor");
+  move(
+    sums,
+    sumOf.compared_cost_nano_usd,
+    isVendorCost ? (record.numberOrNull(inSettlement.ownCostNanoUsd) ?? 0) : cost,
+  );
 }
 
 function move(sums: number[], index: number, by: number): void {
@@ -155,16 +186,12 @@ const noSketches: Readonly<Record<LatencyColumn, string>> = Object.fromEntries(
 ) as Record<LatencyColumn, string>;
 
 /** Records have whole microseconds. */
-function addTimes(
-  rollup: Record<LatencyColumn, string>,
-  intent: LedgerRecord["intent"],
-  settlement: LedgerRecord["settlement"],
-): void {
-  const startedAfter = intent[intentPlaces.startedAfterMs] as number;
-  const total = settlement[settlementPlaces.totalMs] as number;
-  const firstToken = settlement[settlementPlaces.firstTokenMs] as number | null;
+function addTimes(rollup: Record<LatencyColumn, string>, record: LedgerRecord): void {
+  const startedAfter = record.number(inIntent.startedAfterMs);
+  const total = record.number(inSettlement.totalMs);
   rollup.attempt_ms_sketch += sketchOf(total / 1_000);
   rollup.call_ms_sketch += sketchOf((startedAfter + total) / 1_000);
+  const firstToken = record.numberOrNull(inSettlement.firstTokenMs);
   if (firstToken === null) return;
   rollup.attempt_first_token_ms_sketch += sketchOf(firstToken / 1_000);
   rollup.call_first_token_ms_sketch += sketchOf((startedAfter + firstToken) / 1_000);

@@ -6,10 +6,10 @@ import {
   idsIn,
   inIntent,
   inSettlement,
+  LedgerRecord,
   type RecordHead,
   RecordHeads,
   RecordReader,
-  RecordText,
 } from "../journal/record-text.ts";
 
 /**
@@ -21,7 +21,7 @@ export class PastEntry {
   readonly #heads: RecordHeads;
   readonly #head: RecordHead;
   /** null: no member was needed that is read from it. */
-  #text: RecordText | null = null;
+  #text: LedgerRecord | null = null;
   readonly at: number;
   readonly endedAt: number;
   /** Few requests have the same. */
@@ -71,8 +71,8 @@ export class PastEntry {
     this.calls = reader.calls();
   }
 
-  get #record(): RecordText {
-    this.#text ??= new RecordText(this.#json, this.#heads);
+  get #record(): LedgerRecord {
+    this.#text ??= new LedgerRecord(this.#json, this.#heads);
     return this.#text;
   }
 
@@ -117,7 +117,7 @@ export class PastEntry {
   }
 
   get tags(): Readonly<Record<string, string>> {
-    return this.#record.value(inIntent.tags) as Readonly<Record<string, string>>;
+    return JSON.parse(this.#record.value(inIntent.tags)) as Readonly<Record<string, string>>;
   }
 
   get outcome(): Outcome {
@@ -130,7 +130,7 @@ export class PastEntry {
 
   /** Counts as in the record: `usageOf` reads them. */
   get usage(): readonly number[] {
-    return this.#record.value(inSettlement.usage) as readonly number[];
+    return this.#record.numbers(inSettlement.usage);
   }
 
   get priceVersion(): string | null {

@@ -1,5 +1,5 @@
 import { BoundedMap } from "#core/index.ts";
-import { intentPlaces } from "../journal/journal-record.ts";
+import { inIntent } from "../journal/record-text.ts";
 import { hourMs, type TagsOfRollup } from "./ledger-rollup.ts";
 
 /** The value, and beyond its bound also the name, of tags that are not counted separately. */
@@ -25,11 +25,11 @@ interface SeenTags {
  */
 export function boundedTags(limits = rollupTagBounds): TagsOfRollup {
   const hours = new BoundedMap<string, SeenTags>(hoursMax);
-  return (intent) => {
-    const tags = readTags(intent[intentPlaces.tags]);
+  return (record) => {
+    const tags = readTags(record.value(inIntent.tags));
     if (tags.length === 0) return "";
-    const at = intent[intentPlaces.at] as number;
-    const place = `${at - (at % hourMs)} ${intent[intentPlaces.workspaceId]}`;
+    const at = record.number(inIntent.at);
+    const place = `${at - (at % hourMs)} ${record.text(inIntent.workspaceId)}`;
     let seen = hours.get(place);
     if (seen === undefined) {
       seen = { values: new Map(), sets: new Set() };

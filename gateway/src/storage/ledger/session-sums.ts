@@ -4,7 +4,7 @@ import { type Connection, type Database, deleteInBatches } from "../database/dat
 import { postgresArray } from "../database/postgres/postgres-values.ts";
 import type { Row } from "../database/schema.ts";
 import { runEach } from "../database/sqlite-dialect.ts";
-import { intentPlaces, type LedgerRecord, settlementPlaces } from "../journal/journal-record.ts";
+import { inIntent, inSettlement, type LedgerRecord } from "../journal/record-text.ts";
 import { bounded } from "./ledger-fold.ts";
 
 /** The person of a session that several people continued. */
@@ -83,25 +83,21 @@ function listOf(values: readonly string[]): string {
 const modelsMax = 16;
 const dayMs = 86_400_000;
 
-function hasSession({ intent }: LedgerRecord): boolean {
-  return (intent[intentPlaces.session] ?? null) !== null;
-}
-
 type Sums = { -readonly [Column in keyof SessionRow]: SessionRow[Column] };
 
 /** The rows that these records add, in key order, so that concurrent writers lock in the same order. */
 function sessionRowsOf(records: readonly LedgerRecord[]): readonly SessionRow[] {
   const found = new Map<string, { readonly row: Sums; readonly models: Set<string> }>();
   for (const record of records) {
-    if (!hasSession(record)) continue;
-    const { intent } = record;
-    const name = `${intent[intentPlaces.keyId]}\n${intent[intentPlaces.session]}`;
+    const session = record.textOrNull(inIntent.session);
+    if (session === null) continue;
+    const name = `${record.text(inIntent.keyId)}\n${session}`;
     let sum = found.get(name);
     if (sum === undefined) {
-      sum = { row: emptyRow(intent), models: new Set() };
+      sum = { row: emptyRow(record, session), models: new Set() };
       found.set(name, sum);
     }
-    if (sum.models.size < modelsMax) sum.models.add(intent[intentPlaces.model] as string);
+    if (sum.models.size < modelsMax) sum.models.add(record.text(inIntent.model));
     add(sum.row, record);
   }
   return [...found]
@@ -112,16 +108,15 @@ function sessionRowsOf(records: readonly LedgerRecord[]): readonly SessionRow[] 
     });
 }
 
-function emptyRow(intent: LedgerRecord["intent"]): Sums {
-  const text = (place: number) => intent[place] as string;
-  const at = intent[intentPlaces.at] as number;
-  const source = text(intentPlaces.sessionSource);
+function emptyRow(record: LedgerRecord, session: string): Sums {
+  const at = record.number(inIntent.at);
+  const source = record.text(inIntent.sessionSource);
   return {
-    key_id: text(intentPlaces.keyId),
-    session: text(intentPlaces.session),
-    workspace_id: text(intentPlaces.workspaceId),
-    group_id: text(intentPlaces.groupId),
-    person_id: (intent[intentPlaces.personId] ?? null) as string | null,
+    key_id: record.text(inIntent.keyId),
+    session,
+    workspace_id: record.text(inIntent.workspaceId),
+    group_id: record.text(inIntent.groupId),
+    person_id: record.textOrNull(inIntent.personId),
     source,
     agent: "",
     models: "[]",
@@ -139,22 +134,23 @@ function emptyRow(intent: LedgerRecord["intent"]): Sums {
   };
 }
 
-function add(row: Sums, { intent, settlement, calls }: LedgerRecord): void {
-  const at = intent[intentPlaces.at] as number;
-  const person = (intent[intentPlaces.personId] ?? null) as string | null;
+function add(row: Sums, record: LedgerRecord): void {
+  const { calls } = record;
+  const at = record.number(inIntent.at);
+  const person = record.textOrNull(inIntent.personId);
   row.first_at = Math.min(row.first_at, at);
   row.last_at = Math.max(row.last_at, at);
-  row.group_id = intent[intentPlaces.groupId] as string;
+  row.group_id = record.text(inIntent.groupId);
   if (row.person_id !== person) row.person_id = severalPeople;
-  row.agent = agentNameOf(intent[intentPlaces.userAgent] as string) || row.agent;
-  if (intent[intentPlaces.retryIndex] === 0) {
+  row.agent = agentNameOf(record.text(inIntent.userAgent)) || row.agent;
+  if (record.number(inIntent.retryIndex) === 0) {
     row.requests += calls;
-    if (!countsOnly.has(intent[intentPlaces.endpoint])) row.turns += calls;
+    if (!countsOnly.has(record.text(inIntent.endpoint))) row.turns += calls;
   }
-  if (isError.has(settlement[settlementPlaces.outcome])) row.errors += calls;
-  const usage = settlement[settlementPlaces.usage] as readonly number[];
+  if (isError.has(record.text(inSettlement.outcome))) row.errors += calls;
+  const usage = record.numbers(inSettlement.usage);
   for (const [column, places] of tokenPlaces) for (const place of places) row[column] += usage[place] ?? 0;
-  row.cost_nano_usd += settlement[settlementPlaces.costNanoUsd] as number;
+  row.cost_nano_usd += record.number(inSettlement.costNanoUsd);
 }
 
 /** SQLite: adds the sums of records, each of which is given once, to their sessions. */

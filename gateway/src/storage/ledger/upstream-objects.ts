@@ -4,18 +4,19 @@ import type { UpstreamObjectStore } from "#ports/index.ts";
 import { type Connection, type Database, deleteInBatches } from "../database/database.ts";
 import type { Row } from "../database/schema.ts";
 import { runEach } from "../database/sqlite-dialect.ts";
-import { entryOfRecord, type LedgerRecord, objectsPlace } from "../journal/journal-record.ts";
+import { entryOfRecord } from "../journal/journal-record.ts";
+import { inObjects, type LedgerRecord } from "../journal/record-text.ts";
 
 export type ObjectRow = Row<"upstream_objects">;
 
-export function hasObjects({ settlement }: LedgerRecord): boolean {
-  return settlement[objectsPlace] != null;
+export function hasObjects(record: LedgerRecord): boolean {
+  return !record.isNull(inObjects);
 }
 
 /** The objects of records, as rows with the owner and account of the record. */
 export function objectRowsOf(records: readonly LedgerRecord[]): readonly ObjectRow[] {
   return records.flatMap((record) => {
-    const { endedAt, objects = [], ...entry } = entryOfRecord(record);
+    const { endedAt, objects = [], ...entry } = entryOfRecord(record.json);
     return objects.map(({ id, kind, inputTokens, expiresAt, masked }) => ({
       workspace_id: entry.workspaceId,
       id,
