@@ -12,8 +12,9 @@ import { createIds, systemClock } from "../../gateway/src/system/index.ts";
  * CPU time of a settled call in the ledger: writing its two journal records, as the main thread does, and draining them into the
  * database, as the drain thread does. Both run in turn, so that each has the process to itself.
  *
- *     bun bench/src/ledger-drain.ts [--calls 100000] [--keys 20] [--per-second 10000] [--rounds 3] [--sessions] [--postgres postgres://…]
+ *     bun bench/src/ledger-drain.ts [--calls 100000] [--keys 20] [--per-second 10000] [--rounds 3] [--open 0] [--sessions] [--postgres postgres://…]
  *
+ * --open: the number of calls that are open at any time; they end in a random order.
  * --sessions: calls have sessions, of ten calls each; rounds with and without them take turns.
  */
 async function main(): Promise<void> {
@@ -23,6 +24,7 @@ async function main(): Promise<void> {
       keys: { type: "string", default: "20" },
       "per-second": { type: "string", default: "10000" },
       rounds: { type: "string", default: "3" },
+      open: { type: "string", default: "0" },
       sessions: { type: "boolean", default: false },
       postgres: { type: "string" },
     },
@@ -39,10 +41,11 @@ async function main(): Promise<void> {
     await migrate(database);
     const make = callMaker(keys, perSecond);
     for (let round = 0; round < rounds; round++) {
-      await measureRound(database, join(directory, String(round)), calls, () => make(false));
+      const open = Number(values.open);
+      await measureRound(database, join(directory, String(round)), { calls, open, make: () => make(false) });
       if (!values.sessions) continue;
       console.log("with sessions:");
-      await measureRound(database, join(directory, `${round}-sessions`), calls, () => make(true));
+      await measureRound(database, join(directory, `${round}-sessions`), { calls, open, make: () => make(true) });
     }
   } finally {
     await database.close();
@@ -50,7 +53,13 @@ async function main(): Promise<void> {
   }
 }
 
-async function measureRound(database: Database, path: string, calls: number, make: () => Call): Promise<void> {
+interface Round {
+  readonly calls: number;
+  readonly open: number;
+  readonly make: () => Call;
+}
+
+async function measureRound(database: Database, path: string, { calls, open, make }: Round): Promise<void> {
   mkdirSync(path);
   let target: DrainTarget = { segment: 1, end: 0, settled: 0 };
   const journal = new FileJournal({
@@ -72,12 +81,17 @@ async function measureRound(database: Database, path: string, calls: number, mak
     },
   });
   const writing = cpuTime();
+  const running: Settlement[] = [];
   for (let done = 0; done < calls; done += partCalls) {
     const made = Array.from({ length: partCalls }, make);
     writing.start();
-    await write(journal, made);
+    await write(journal, made, (settlement) => {
+      running.push(settlement);
+      return running.length > open ? removeAny(running) : null;
+    });
     writing.pause();
   }
+  for (const settlement of running) journal.settle(settlement);
   console.log(writing.line("journal", calls));
   await journal.synced();
   Bun.gc(true);
@@ -99,13 +113,28 @@ async function measureRound(database: Database, path: string, calls: number, mak
   await journal.close(1_000);
 }
 
-/** In each turn of the event loop, some calls begin and as many others end. */
-async function write(journal: FileJournal, calls: readonly Call[]): Promise<void> {
+/** In each turn of the event loop, some calls begin and as many others end. `nextEnd`: the call that ends when this one has begun. */
+async function write(
+  journal: FileJournal,
+  calls: readonly Call[],
+  nextEnd: (begun: Settlement) => Settlement | null,
+): Promise<void> {
   for (let at = 0; at < calls.length; at += atOnce) {
     for (const { intent } of calls.slice(at, at + atOnce)) journal.intent(intent);
-    for (const { settlement } of calls.slice(at, at + atOnce)) journal.settle(settlement);
+    for (const { settlement } of calls.slice(at, at + atOnce)) {
+      const ended = nextEnd(settlement);
+      if (ended !== null) journal.settle(ended);
+    }
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
+}
+
+function removeAny<Item>(items: Item[]): Item {
+  const place = Math.floor(Math.random() * items.length);
+  const item = items[place] as Item;
+  items[place] = items.at(-1) as Item;
+  items.pop();
+  return item;
 }
 
 const atOnce = 16;
