@@ -152,7 +152,8 @@ const newEnvironment = "remote";
 
 function nestedIn(body: RequestBody, span: Span | undefined): readonly NamedObject[] {
   if (span === undefined || body.classes === 0) return [];
-  return nestedObjects(body.bytes.subarray(span.start, span.end), objectsOfInteractions, body).flatMap((object) => {
+  const found = { classes: body.classes, longStrings: null };
+  return nestedObjects(body.bytes.subarray(span.start, span.end), objectsOfInteractions, found).flatMap((object) => {
     const param = snakeOf(object.param);
     const isOthers =
       (param === "voice" && !/^voices?[_/]/i.test(object.id)) || (param === "source" && !isVendorFile(object.id));
@@ -185,6 +186,7 @@ export function addMedia(body: RequestBody, facts: OpenFacts, found: NamedObject
       if (found.length > bounds.namedObjectsMax)
         throw invalid("uri", `names more than ${bounds.namedObjectsMax} files`);
     },
+    body.longStrings,
   );
   if (tooMany !== null) throw invalid("input", "has too many addresses");
   facts.mayHoldMedia = true;

@@ -52,19 +52,32 @@ export function closingQuote(bytes: Uint8Array, from: number, end = bytes.length
   return end;
 }
 
+/** Ends of the first long strings of a scanned body by their starts, so that other readers skip them without a search. */
+export type LongStrings = ReadonlyMap<number, number>;
+
 /** Index after the string that opens at `from`; greater than `end` if it is not closed. */
-export function stringEnd(bytes: Uint8Array, from: number, end = bytes.length): number {
-  return closingQuote(bytes, from + 1, end) + 1;
+export function stringEnd(
+  bytes: Uint8Array,
+  from: number,
+  end = bytes.length,
+  longStrings: LongStrings | null = null,
+): number {
+  return longStrings?.get(from) ?? closingQuote(bytes, from + 1, end) + 1;
 }
 
 /** Index after the value that begins at `from`; greater than `end` if it does not end. */
-export function valueEnd(bytes: Uint8Array, from: number, end = bytes.length): number {
+export function valueEnd(
+  bytes: Uint8Array,
+  from: number,
+  end = bytes.length,
+  longStrings: LongStrings | null = null,
+): number {
   let depth = 0;
   let at = from;
   while (at < end) {
     const byte = bytes[at];
     if (byte === QUOTE) {
-      at = stringEnd(bytes, at, end);
+      at = stringEnd(bytes, at, end, longStrings);
       if (depth === 0) return at;
     } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
       depth++;

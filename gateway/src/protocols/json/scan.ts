@@ -6,6 +6,7 @@ import {
   CLOSE_OBJECT,
   COLON,
   COMMA,
+  type LongStrings,
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
@@ -65,9 +66,6 @@ export interface ScanFindings {
   classes: number;
   longStrings: LongStrings | null;
 }
-
-/** Ends of the first long strings by their starts, which other readers use instead of a search. */
-export type LongStrings = ReadonlyMap<number, number>;
 
 const longStringBytesMin = 2 * 1024;
 const longStringsMax = 256;

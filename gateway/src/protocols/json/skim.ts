@@ -5,6 +5,7 @@ import {
   CLOSE_OBJECT,
   COLON,
   COMMA,
+  type LongStrings,
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
@@ -26,6 +27,7 @@ export function skimObject(
   end: number,
   wanted: ReadonlySet<string>,
   onDuplicate?: (name: string) => never,
+  longStrings: LongStrings | null = null,
 ): Map<string, Span> | null {
   let at = skipSpace(bytes, start, end);
   if (bytes[at] !== OPEN_OBJECT) return null;
@@ -41,7 +43,7 @@ export function skimObject(
     at = skipSpace(bytes, nameEnd, end);
     if (bytes[at] !== COLON) return null;
     const from = skipSpace(bytes, at + 1, end);
-    const to = valueEnd(bytes, from, end);
+    const to = valueEnd(bytes, from, end, longStrings);
     if (to > end) return null;
     if (name !== null && wanted.has(name)) {
       if (onDuplicate !== undefined && found.has(name)) onDuplicate(name);
@@ -55,7 +57,12 @@ export function skimObject(
 }
 
 /** Spans of the items of a JSON array; null if it is none or has more than `itemsMax`. */
-export function skimArray(bytes: Uint8Array, span: Span, itemsMax: number): Span[] | null {
+export function skimArray(
+  bytes: Uint8Array,
+  span: Span,
+  itemsMax: number,
+  longStrings: LongStrings | null = null,
+): Span[] | null {
   const { end } = span;
   let at = skipSpace(bytes, span.start, end);
   if (bytes[at] !== OPEN_ARRAY) return null;
@@ -63,7 +70,7 @@ export function skimArray(bytes: Uint8Array, span: Span, itemsMax: number): Span
   at = skipSpace(bytes, at + 1, end);
   if (bytes[at] === CLOSE_ARRAY) return items;
   while (items.length < itemsMax) {
-    const to = valueEnd(bytes, at, end);
+    const to = valueEnd(bytes, at, end, longStrings);
     if (to > end) return null;
     items.push({ start: at, end: to });
     at = skipSpace(bytes, to, end);

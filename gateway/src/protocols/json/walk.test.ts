@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { NameFilter } from "./names.ts";
+import { readSpan, type ScanFindings, scanObject } from "./scan.ts";
+import { skimArray, skimObject } from "./skim.ts";
 import { textAt, walkObjects } from "./walk.ts";
 
 const wanted: ReadonlySet<string> = new Set(["file_id", "source"]);
@@ -64,4 +67,33 @@ test("ends at the first member beyond the limit", () => {
   let count = 0;
   expect(walkObjects(bytes, wanted, 2, () => count++)).toBe("source");
   expect([count, walkObjects(bytes, wanted, 3, () => undefined)]).toEqual([2, null]);
+});
+
+test("readers find the same with and without the ends of long strings", () => {
+  const short = fc.constantFrom("a", '","file_id":"no"', "\\", "é");
+  const text = fc.oneof(
+    short,
+    short.map((part) => part.repeat(3_000)),
+  );
+  const item = fc.record({ type: text, file_id: text, arguments: fc.array(text), text }, { requiredKeys: [] });
+  fc.assert(
+    fc.property(fc.array(item), text, (items, instructions) => {
+      const bytes = Buffer.from(JSON.stringify({ instructions, items }));
+      const findings: ScanFindings = { filter: new NameFilter(), classes: 0, longStrings: null };
+      const list = scanObject(bytes, new Set(["items"]), null, undefined, findings).get("items");
+      if (list === undefined) throw new Error("no items");
+      const read = (longStrings: ScanFindings["longStrings"]) => {
+        const found: unknown[] = [];
+        walkObjects(bytes, wanted, 1_000, ({ start }) => found.push(textAt(bytes, start)), longStrings);
+        for (const { start, end } of skimArray(bytes, list, 1_000, longStrings) ?? []) {
+          const members = skimObject(bytes, start, end, new Set(["text"]), undefined, longStrings);
+          found.push(...[...(members ?? [])].map(([, span]) => readSpan(bytes, span)));
+        }
+        return found;
+      };
+      expect(read(findings.longStrings)).toEqual(read(null));
+      expect(read(null)).toHaveLength(items.flatMap((one) => [one.file_id, one.text]).filter(Boolean).length);
+    }),
+    { numRuns: 200 },
+  );
 });

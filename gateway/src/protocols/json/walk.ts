@@ -3,6 +3,7 @@ import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
   COLON,
+  type LongStrings,
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
@@ -40,7 +41,12 @@ interface Visitor {
   member(name: string, valueStart: number): boolean;
 }
 
-function walk(bytes: Buffer, wanted: ReadonlySet<string>, visitor: Visitor): void {
+function walk(
+  bytes: Buffer,
+  wanted: ReadonlySet<string>,
+  visitor: Visitor,
+  longStrings: LongStrings | null = null,
+): void {
   const filter = filterOf(wanted);
   let depth = 0;
   let at = 0;
@@ -57,7 +63,7 @@ function walk(bytes: Buffer, wanted: ReadonlySet<string>, visitor: Visitor): voi
       at++;
       continue;
     }
-    const end = stringEnd(bytes, at);
+    const end = stringEnd(bytes, at, bytes.length, longStrings);
     const colon = skipSpace(bytes, end);
     if (bytes[colon] !== COLON) {
       at = end;
@@ -66,7 +72,7 @@ function walk(bytes: Buffer, wanted: ReadonlySet<string>, visitor: Visitor): voi
     const name = filter.mayHold(bytes, at, end) ? (asciiName(bytes, at, end) ?? "") : "";
     at = skipSpace(bytes, colon + 1);
     if (name === "") continue;
-    if (isCallerData(name, depth)) at = valueEnd(bytes, at);
+    if (isCallerData(name, depth)) at = valueEnd(bytes, at, bytes.length, longStrings);
     else if (!visitor.member(name, at)) return;
   }
 }
@@ -113,6 +119,7 @@ export function walkObjects(
   wanted: ReadonlySet<string>,
   membersMax: number,
   visit: (member: MemberInfo, object: MemberInfo) => void,
+  longStrings: LongStrings | null = null,
 ): string | null {
   let left = membersMax;
   const open: MemberInfo[] = [];
@@ -121,42 +128,47 @@ export function walkObjects(
   const found: MemberInfo[] = [];
   let count = 0;
   let beyond: string | null = null;
-  walk(bytes, wanted, {
-    open: (start) => {
-      open[depth] ??= new MemberInfo();
-      open[depth++]?.begin(start);
+  walk(
+    bytes,
+    wanted,
+    {
+      open: (start) => {
+        open[depth] ??= new MemberInfo();
+        open[depth++]?.begin(start);
+      },
+      close: () => {
+        const object = open[--depth];
+        if (object === undefined) return;
+        while (count > 0 && (found[count - 1] as MemberInfo).start > object.start) {
+          visit(found[--count] as MemberInfo, object);
+        }
+        const holder = found[count - 1];
+        if (count > 0 && holder?.start === object.start) holder.copyFrom(object);
+      },
+      member: (name, start) => {
+        const object = open[depth - 1];
+        if (object !== undefined) {
+          if (name === "type") {
+            object.hasTwoTypes = object.type !== -1;
+            object.type = start;
+          } else if (name === "id") object.id = object.id === -1 ? start : DUPLICATE;
+          else if (name === "url") {
+            object.hasTwoUrls = object.url !== -1;
+            object.url = start;
+          } else if (name === "mimeType" || name === "mime_type") object.mimeType = start;
+        }
+        if (!wanted.has(name)) return true;
+        if (--left < 0) {
+          beyond = name;
+          return false;
+        }
+        found[count] ??= new MemberInfo();
+        found[count++]?.begin(start, name);
+        return true;
+      },
     },
-    close: () => {
-      const object = open[--depth];
-      if (object === undefined) return;
-      while (count > 0 && (found[count - 1] as MemberInfo).start > object.start) {
-        visit(found[--count] as MemberInfo, object);
-      }
-      const holder = found[count - 1];
-      if (count > 0 && holder?.start === object.start) holder.copyFrom(object);
-    },
-    member: (name, start) => {
-      const object = open[depth - 1];
-      if (object !== undefined) {
-        if (name === "type") {
-          object.hasTwoTypes = object.type !== -1;
-          object.type = start;
-        } else if (name === "id") object.id = object.id === -1 ? start : DUPLICATE;
-        else if (name === "url") {
-          object.hasTwoUrls = object.url !== -1;
-          object.url = start;
-        } else if (name === "mimeType" || name === "mime_type") object.mimeType = start;
-      }
-      if (!wanted.has(name)) return true;
-      if (--left < 0) {
-        beyond = name;
-        return false;
-      }
-      found[count] ??= new MemberInfo();
-      found[count++]?.begin(start, name);
-      return true;
-    },
-  });
+    longStrings,
+  );
   return beyond;
 }
 

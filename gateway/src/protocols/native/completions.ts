@@ -11,7 +11,7 @@ import { writeChatUsage } from "../openai-chat/usage.ts";
 import { BodyReader } from "../request/request-body.ts";
 import { AnswerWriter } from "../turn/answer-writer.ts";
 import { textsIn } from "../turn/parts.ts";
-import { estimatePrompt } from "./json-calls.ts";
+import { countPrompts, estimatePrompt } from "./json-calls.ts";
 
 const bodies = new BodyReader(requestFields.completions, [
   ...["suffix", "stream_options", "max_tokens", "prompt_cache_key", "user"],
@@ -20,12 +20,12 @@ const bodies = new BodyReader(requestFields.completions, [
 /** Source: OpenAI API reference, "Create completion". */
 function readCompletionsRequest(bytes: Uint8Array): RequestFacts {
   const body = bodies.read(bytes);
-  const { tokens, texts } = estimatePrompt(bytes, body.get("prompt"));
-  const facts = body.facts(tokens + body.estimate("suffix"));
+  const prompt = body.get("prompt");
+  const facts = body.facts(estimatePrompt(bytes, prompt) + body.estimate("suffix"));
   readStreamFacts(body, facts);
   const cap = body.count("max_tokens");
   // Each prompt of a list gets its own answer.
-  const choices = (body.count("n") ?? 1) * texts;
+  const choices = (body.count("n") ?? 1) * countPrompts(bytes, prompt);
   if (cap !== null) facts.outputTokensMax = cap * choices;
   if (choices > 1) facts.choices = choices;
   facts.affinity = body.label("prompt_cache_key") ?? facts.affinity;

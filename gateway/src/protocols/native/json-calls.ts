@@ -71,16 +71,22 @@ export function refuseStream(what: string): () => StreamTap {
   };
 }
 
-/** Estimates tokens and texts of a string, strings, tokens or arrays of tokens. Four bytes of text are one token. */
-export function estimatePrompt(body: Uint8Array, span: Span | undefined) {
-  if (span === undefined) return { tokens: 0, texts: 0 };
-  if (body[span.start] === QUOTE) return { tokens: Math.ceil((span.end - span.start - 2) / 4), texts: 1 };
-  if (!holdsNumbers(body, span)) {
-    return { tokens: Math.ceil((span.end - span.start) / 4), texts: itemCount(body, span) };
-  }
+/** Estimates tokens of a string, strings, tokens or arrays of tokens. Four bytes of text are one token. */
+export function estimatePrompt(body: Uint8Array, span: Span | undefined): number {
+  if (span === undefined) return 0;
+  if (body[span.start] === QUOTE) return Math.ceil((span.end - span.start - 2) / 4);
+  if (!holdsNumbers(body, span)) return Math.ceil((span.end - span.start) / 4);
   let numbers = 1;
   for (let at = span.start; at < span.end; at++) if (body[at] === COMMA) numbers++;
-  return { tokens: numbers, texts: body[skipSpace(body, span.start + 1)] === OPEN_ARRAY ? itemCount(body, span) : 1 };
+  return numbers;
+}
+
+/** Counts the texts in the same. */
+export function countPrompts(body: Uint8Array, span: Span | undefined): number {
+  if (span === undefined) return 0;
+  if (body[span.start] === QUOTE) return 1;
+  const isOne = holdsNumbers(body, span) && body[skipSpace(body, span.start + 1)] !== OPEN_ARRAY;
+  return isOne ? 1 : itemCount(body, span);
 }
 
 function itemCount(body: Uint8Array, array: Span): number {

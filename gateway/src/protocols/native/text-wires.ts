@@ -13,7 +13,7 @@ const embeddingBodies = new BodyReader(requestFields.embeddings, ["user"]);
 export const embeddingsWire: Wire = {
   readRequest(bytes) {
     const body = embeddingBodies.read(bytes);
-    return nativeFacts(body, estimatePrompt(bytes, body.get("input")).tokens);
+    return nativeFacts(body, estimatePrompt(bytes, body.get("input")));
   },
   requestEdits: modelEdit,
   smallestRequest: (model) => ({ model, input: "ok" }),

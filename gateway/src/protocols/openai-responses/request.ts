@@ -72,7 +72,7 @@ function promptFacts(body: RequestBody): OpenFacts {
     ...objectsAt(bytes, body.get("conversation"), "conversation"),
     ...objectsAt(bytes, body.get("prompt"), "prompt"),
     ...body.objects(),
-    ...(mayHoldIds(body) ? itemReferences(bytes, input) : noObjects),
+    ...(mayHoldIds(body) ? itemReferences(body, input) : noObjects),
   ];
   Object.assign(facts, toolFacts(bytes, body.get("tools"), ...inputTools(bytes, input)));
   addNamedModel(facts, body, "moderation");
@@ -111,12 +111,11 @@ export function continuedResponse(body: Uint8Array, span: Span | null): NamedObj
  * Items of earlier answers named in the input: references, whose type is optional, and pictures without data. Source: OpenAI API
  * reference, "Create a model response"; guide "Image generation".
  */
-function itemReferences(body: Uint8Array, input: Span | undefined): readonly NamedObject[] {
-  if (input === undefined || body[input.start] !== OPEN_ARRAY) return noObjects;
-  const bytes = asBuffer(body);
+function itemReferences({ bytes, longStrings }: RequestBody, input: Span | undefined): readonly NamedObject[] {
+  if (input === undefined || bytes[input.start] !== OPEN_ARRAY) return noObjects;
   const found: NamedObject[] = [];
-  for (const { start, end } of skimArray(bytes, input, bounds.jsonValuesMax) ?? []) {
-    const members = skimObject(bytes, start, end, referenceMembers, refuseDuplicate);
+  for (const { start, end } of skimArray(bytes, input, bounds.jsonValuesMax, longStrings) ?? []) {
+    const members = skimObject(bytes, start, end, referenceMembers, refuseDuplicate, longStrings);
     const id = textOf(skimValue(bytes, members?.get("id")));
     if (id === null) continue;
     const type = textOf(skimValue(bytes, members?.get("type")));

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { countMediaByUrl } from "./media.ts";
 
-const found = (body: object) => countMediaByUrl(Buffer.from(JSON.stringify(body)), { classes: 0xff });
+const found = (body: object) =>
+  countMediaByUrl(Buffer.from(JSON.stringify(body)), { classes: 0xff, longStrings: null });
 const url = "https://example.com/a";
 
 test("distinguishes pictures from other media in each dialect", () => {
@@ -28,7 +29,7 @@ test("distinguishes pictures from other media in each dialect", () => {
 
 test("counts an object with two URLs", () => {
   const body = Buffer.from(`{"image_url":{"url":"${url}","url":"data:image/png;base64,QUJD"}}`);
-  expect(countMediaByUrl(body, { classes: 0xff })).toEqual({ pictures: 1, others: 0 });
+  expect(countMediaByUrl(body, { classes: 0xff, longStrings: null })).toEqual({ pictures: 1, others: 0 });
 });
 
 test("does not count URLs in the caller's own data", () => {

@@ -4,6 +4,7 @@ import {
   CLOSE_OBJECT,
   COLON,
   COMMA,
+  type LongStrings,
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
@@ -12,7 +13,6 @@ import {
   stringEnd,
   valueEnd,
 } from "../json/cursor.ts";
-import type { LongStrings } from "../json/scan.ts";
 import { skimValue } from "../json/skim.ts";
 
 /** Vendors do not cache shorter prompts: about 1,024 tokens. */
@@ -84,7 +84,7 @@ class Prefix {
     for (let at = from; at < bytes.length; ) {
       const byte = bytes[at];
       if (byte === QUOTE) {
-        const textEnd = this.#longStrings?.get(at) ?? stringEnd(bytes, at);
+        const textEnd = stringEnd(bytes, at, bytes.length, this.#longStrings);
         const colon = skipSpace(bytes, textEnd);
         if (bytes[colon] === COLON) {
           at = this.#pastName(bytes.toString("latin1", at + 1, textEnd - 1), skipSpace(bytes, colon + 1), depth);

@@ -18,36 +18,42 @@ const addressesMax = 256;
 const addressMembersMax = 10_000;
 
 /**
- * Counts media named by URL in a checked body. `scanned` and a search of the bytes rule out most bodies. `isStoredByVendor`: URLs counted
+ * Counts media named by URL in a checked body. The scan's name classes and a search of the bytes rule out most bodies. `isStoredByVendor`: URLs counted
  * among the named objects instead.
  */
 export function countMediaByUrl(
   body: Uint8Array,
-  scanned: Pick<ScanFindings, "classes">,
+  { classes, longStrings }: Pick<ScanFindings, "classes" | "longStrings">,
   isStoredByVendor = (_address: string): boolean => false,
 ): MediaByUrl | undefined {
-  if ((scanned.classes & ADDRESS_NAMES) === 0) return undefined;
+  if ((classes & ADDRESS_NAMES) === 0) return undefined;
   const bytes = asBuffer(body);
   if (!addressMarks.some((mark) => bytes.includes(mark)) && !mayEscapeNames(bytes)) return undefined;
   const found = { pictures: 0, others: 0 };
-  const tooMany = walkObjects(bytes, addressNames, addressMembersMax, (member, object) => {
-    const { name, start } = member;
-    const isObject = bytes[start] === OPEN_OBJECT;
-    let isPicture = addressBounds[name] === "picture";
-    if (name === "source") {
-      if (!isObject || textOrEmpty(bytes, member.type) !== "url") return;
-      isPicture = textOrEmpty(bytes, object.type) === "image";
-    } else {
-      if (!member.hasTwoUrls && !isAddress(bytes, isObject ? member.url : start)) return;
-      // Counted as a stored object.
-      if (!isObject && isStoredByVendor(textOrEmpty(bytes, start))) return;
-      isPicture ||= textOrEmpty(bytes, object.mimeType).startsWith("image/");
-    }
-    if (found.pictures + found.others > addressesMax) return;
-    // Beyond the limit everything counts as a document.
-    if (isPicture && found.pictures + found.others < addressesMax) found.pictures++;
-    else found.others++;
-  });
+  const tooMany = walkObjects(
+    bytes,
+    addressNames,
+    addressMembersMax,
+    (member, object) => {
+      const { name, start } = member;
+      const isObject = bytes[start] === OPEN_OBJECT;
+      let isPicture = addressBounds[name] === "picture";
+      if (name === "source") {
+        if (!isObject || textOrEmpty(bytes, member.type) !== "url") return;
+        isPicture = textOrEmpty(bytes, object.type) === "image";
+      } else {
+        if (!member.hasTwoUrls && !isAddress(bytes, isObject ? member.url : start)) return;
+        // Counted as a stored object.
+        if (!isObject && isStoredByVendor(textOrEmpty(bytes, start))) return;
+        isPicture ||= textOrEmpty(bytes, object.mimeType).startsWith("image/");
+      }
+      if (found.pictures + found.others > addressesMax) return;
+      // Beyond the limit everything counts as a document.
+      if (isPicture && found.pictures + found.others < addressesMax) found.pictures++;
+      else found.others++;
+    },
+    longStrings,
+  );
   if (tooMany !== null) found.others++;
   return found;
 }

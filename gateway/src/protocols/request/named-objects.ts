@@ -94,21 +94,31 @@ type NameClasses = Pick<ScanFindings, "classes">;
  * Objects named by nested members of a checked body. The scan's name classes and a search for marks rule out most bodies. Throws Failure
  * invalid_request for an id that is not a string.
  */
-export function nestedObjects(body: Uint8Array, names: ObjectNames, scanned: NameClasses): readonly NamedObject[] {
-  if ((scanned.classes & OBJECT_NAMES) === 0) return noObjects;
+export function nestedObjects(
+  body: Uint8Array,
+  names: ObjectNames,
+  { classes, longStrings }: Pick<ScanFindings, "classes" | "longStrings">,
+): readonly NamedObject[] {
+  if ((classes & OBJECT_NAMES) === 0) return noObjects;
   const bytes = asBuffer(body);
   if (!names.marks.some((mark) => bytes.includes(mark)) && !mayEscapeNames(bytes)) return noObjects;
   const found: NamedObject[] = [];
   const membersMax = bounds.namedObjectsMax * 10;
-  const tooMany = walkObjects(bytes, names.walked, membersMax, ({ name, start, id }, { type, mimeType }) => {
-    // In Gemini's dialect the media type decides.
-    const typeAt = type === -1 ? mimeType : type;
-    const partType = typeAt === -1 ? "" : (textAt(bytes, typeAt) ?? "");
-    if (originPattern.test(partType)) return;
-    if (!names.holders.has(name)) addIds(found, name, bytes, start, picturePattern.test(partType));
-    else if (id === DUPLICATE) throw invalid(name, "must contain one id");
-    else if (id !== -1 && bytes[id] !== LOWER_N) found.push(namedObject(name, idAt(bytes, id, name)));
-  });
+  const tooMany = walkObjects(
+    bytes,
+    names.walked,
+    membersMax,
+    ({ name, start, id }, { type, mimeType }) => {
+      // In Gemini's dialect the media type decides.
+      const typeAt = type === -1 ? mimeType : type;
+      const partType = typeAt === -1 ? "" : (textAt(bytes, typeAt) ?? "");
+      if (originPattern.test(partType)) return;
+      if (!names.holders.has(name)) addIds(found, name, bytes, start, picturePattern.test(partType));
+      else if (id === DUPLICATE) throw invalid(name, "must contain one id");
+      else if (id !== -1 && bytes[id] !== LOWER_N) found.push(namedObject(name, idAt(bytes, id, name)));
+    },
+    longStrings,
+  );
   if (tooMany !== null) throw invalid(tooMany, `appears more than ${membersMax} times`);
   return found;
 }

@@ -1,8 +1,8 @@
 import type { RequestFields } from "@sluice/contract/words";
 import type { RequestFacts } from "../dialect.ts";
 import type { Edit } from "../json/bytes.ts";
-import { LOWER_N, OPEN_OBJECT, type Span } from "../json/cursor.ts";
-import type { LongStrings, ScanFindings } from "../json/scan.ts";
+import { LOWER_N, type LongStrings, OPEN_OBJECT, type Span } from "../json/cursor.ts";
+import type { ScanFindings } from "../json/scan.ts";
 import type { GovernedNames } from "./governed-names.ts";
 import { countMediaByUrl, type MediaByUrl } from "./media.ts";
 import {
