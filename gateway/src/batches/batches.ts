@@ -59,6 +59,11 @@ export class Batches {
     return this.#counts;
   }
 
+  /** Whether this process advances a batch. */
+  get isBusy(): boolean {
+    return this.#runner.isBusy;
+  }
+
   /** Rows that run in this process. */
   get rowsInFlight(): number {
     return this.#slots.used;

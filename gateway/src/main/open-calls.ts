@@ -87,6 +87,7 @@ export async function openCalls(base: Base, data: Data, governance: Governance) 
   });
   givesWay.to = batches;
   ending.defer("batches", () => batches.stop(), bounds.endStepMsMax);
+  idleMemory.busyWhile(() => batches.isBusy);
   await startBatches(base, batches);
   const explain = createExplainStore(control.database, clock);
   return { ...wired, relay, explainer, explain, memory, connections, spool, media, batches };

@@ -68,7 +68,8 @@ export function releaseWhenIdle({
     cancel();
     // Gives idle threads time to end, and the allocator to return free memory.
     cancel = clock.after(bounds.restSettleMs, () => {
-      if (!busyChecks.some((isBusy) => isBusy())) act();
+      if (busyChecks.some((isBusy) => isBusy())) later(act);
+      else act();
     });
   };
   const measure = (): void => {

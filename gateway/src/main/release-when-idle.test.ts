@@ -50,6 +50,16 @@ test("does not release memory again after a few calls", async () => {
   expect(state.times).toBe(1);
 });
 
+test("releases memory when the work that delayed it has ended", async () => {
+  const { clock, state, becomeIdle } = openProcess({ leaves: 90 * megabyte });
+  state.isBusy = true;
+  await becomeIdle();
+  expect(state.times).toBe(0);
+  state.isBusy = false;
+  clock.advance(bounds.restSettleMs);
+  expect(state.times).toBe(1);
+});
+
 test("does not release memory during a call or after close", async () => {
   const { clock, idleMemory, state, becomeIdle } = openProcess({ leaves: 0 });
   state.held = 180 * megabyte;

@@ -48,6 +48,10 @@ export class BatchRunner {
     this.#fault = new LastingFault({ clock, observer, level: "warn", fault, over: "due batches are read again" });
   }
 
+  get isBusy(): boolean {
+    return this.#active.size > 0;
+  }
+
   start(): void {
     this.#running ??= this.#loop();
   }
