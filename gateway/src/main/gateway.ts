@@ -1,4 +1,5 @@
 import { bounds, Failure, sleep, waitUntil } from "#core/index.ts";
+import { collectAfterStart } from "#system/index.ts";
 import type { Certificate } from "./certificate.ts";
 import { waitForConnections } from "./ending.ts";
 import type { GatewayOptions, Leave } from "./gateway-options.ts";
@@ -28,6 +29,7 @@ export async function createGateway(options: GatewayOptions) {
     const { api, setup } = await openControlPlane(base, data, governance, calls, listeners, leaving);
     ending.defer("numbers", registerNumbers(base, data, governance, calls, listeners));
     ending.defer("listeners", () => listeners.stop());
+    collectAfterStart();
     await listeners.open(api, options.link ?? null);
     startUpkeep(base, governance, calls);
     base.prepareDemo();

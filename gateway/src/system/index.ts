@@ -10,7 +10,7 @@
  */
 
 export { OrderThread, serveOrders } from "./order-thread.ts";
-export { isBuilt, lowerPriority, releaseMemory } from "./process.ts";
+export { collectAfterStart, isBuilt, lowerPriority, releaseMemory } from "./process.ts";
 export * from "./system-clock.ts";
 export * from "./time-ordered-ids.ts";
 export { inheritAuthorities, trustAuthorities } from "./trust.ts";

@@ -24,7 +24,7 @@ import type { RunDependencies } from "./own-run.ts";
  * Rows that are settled in one transaction, of which the first are shorter: code that runs for the first time is slow. Statements and
  * entries are made on the thread of the event loop, and SQLite runs there.
  */
-const rowsTogether = { first: 3, sqlite: 25, postgres: 100 } as const;
+const rowsTogether = { first: 3, sqlite: 12, postgres: 25 } as const;
 const retryMs = 30_000;
 
 /** Ends the rows of a vendor's batch, with an entry in the ledger for each that was executed. */
