@@ -179,7 +179,7 @@ test("uses files as frames and references of a task, each with its own type", as
 });
 
 test("answers for another workspace's file like for a missing one, and sends nothing", async () => {
-  const before = truth().length;
+  const before = creations().length;
   for (const [at, more, param] of [
     [path, (id: string) => ({ input_reference: { file_id: id } }), "input_reference.file_id"],
     ["/v1/video/tasks", (id: string) => ({ image: { file_id: id } }), "image.file_id"],
@@ -197,7 +197,7 @@ test("answers for another workspace's file like for a missing one, and sends not
     // The account's own id of a copy, which another workspace may have.
     for (const id of [copies()[0]?.id ?? "", "file-of-acme"]) expect(await send(id, aliceKey)).toEqual(theirs);
   }
-  expect(truth().length).toBe(before);
+  expect(creations().length).toBe(before);
 });
 
 test("returns Anthropic's and OpenAI's error for an expired file, and 404 for a deleted one", async () => {
