@@ -17,7 +17,10 @@ const pastSums = new PastSums();
 const pagesIdleMs = 5_000;
 let cancelRelease = (): void => undefined;
 
-/** While many calls are made, alerts ask every 15 s, so the thread rarely ends. Between two questions it does not need 20 MB of the file's pages. */
+/**
+ * While many calls are made, alerts ask every 15 s, so the thread rarely ends. Between two questions it does not need 20 MB of the file's
+ * pages.
+ */
 function releasePages({ kysely }: Database): void {
   void sql`pragma shrink_memory`.execute(kysely).catch(() => undefined);
 }
