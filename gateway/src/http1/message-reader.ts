@@ -11,8 +11,8 @@ import {
 import { MalformedMessage } from "./malformed.ts";
 
 /**
- * Receives a message as it arrives. Pieces of the body are views of the pushed bytes, not copies; the chunks of one push are moved
- * together and passed as one piece.
+ * Receives a message as it arrives. Short pieces of the body are copies, long ones views of the pushed bytes; the chunks of one push
+ * are moved together and passed as one piece.
  */
 export interface MessageSink<Head> {
   onHead(head: Head): void;
@@ -47,6 +47,7 @@ const sizeDigitsMax = 13;
 const interimMax = 32;
 const emptyLinesMax = 8;
 const movedByteByByteMax = 16;
+const copiedPartMax = 4_096;
 /** Longer heads are not compared with the next one. */
 const comparedHeadLengthMax = 4_096;
 const extensionPattern =
@@ -113,7 +114,7 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
       case "chunk":
         return this.#takeChunk(bytes, at);
       case "close":
-        this.#sink.onBody(at === 0 ? bytes : bytes.subarray(at));
+        this.#sink.onBody(partOf(bytes, at, bytes.length));
         return bytes.length;
       case "trailers":
         return this.#takeTrailers(bytes, at);
@@ -129,7 +130,6 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
         return at + 1;
       case "chunk_end_feed":
         this.#expect(bytes[at], LF, "chunk_size");
-        this.#digits = 0;
         return at + 1;
       case "done":
         return at;
@@ -159,7 +159,7 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
     this.#left -= taken;
     const last = this.#left === 0;
     if (last) this.#phase = "done";
-    this.#sink.onBody(taken === bytes.length ? bytes : bytes.subarray(at, at + taken));
+    this.#sink.onBody(partOf(bytes, at, at + taken));
     if (last) this.#sink.onEnd();
     return at + taken;
   }
@@ -168,21 +168,25 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
   #takeChunk(bytes: Buffer, at: number): number {
     const end = at + Math.min(this.#left, bytes.length - at);
     this.#left -= end - at;
-    if (this.#left === 0) this.#phase = "chunk_end";
+    const ended = this.#left === 0;
     if (this.#chunksTo === 0) this.#chunksFrom = this.#chunksTo = at;
     if (this.#chunksTo === at) this.#chunksTo = end;
     else if (end - at > movedByteByByteMax) {
       bytes.copyWithin(this.#chunksTo, at, end);
       this.#chunksTo += end - at;
     } else while (at < end) bytes[this.#chunksTo++] = bytes[at++] ?? 0;
-    return end;
+    if (!ended) return end;
+    this.#digits = 0;
+    const isWhole = bytes[end] === CR && bytes[end + 1] === LF;
+    this.#phase = isWhole ? "chunk_size" : "chunk_end";
+    return isWhole ? end + 2 : end;
   }
 
   #deliverChunks(bytes: Buffer): void {
     const to = this.#chunksTo;
     if (to === 0) return;
     this.#chunksTo = 0;
-    this.#sink.onBody(this.#chunksFrom === 0 && to === bytes.length ? bytes : bytes.subarray(this.#chunksFrom, to));
+    this.#sink.onBody(partOf(bytes, this.#chunksFrom, to));
   }
 
   /** Reads digit by digit: a stream's chunks are short, and their heads may be split. */
@@ -197,8 +201,13 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
         continue;
       }
       if (this.#digits === 0) throw new MalformedMessage("framing", "A chunk has no size.");
-      if (code === CR) this.#phase = "chunk_size_end";
-      else if (code === SEMICOLON) {
+      if (code === CR) {
+        if (bytes[at + 1] !== LF) this.#phase = "chunk_size_end";
+        else {
+          this.#phase = this.#left === 0 ? "trailers" : "chunk";
+          at++;
+        }
+      } else if (code === SEMICOLON) {
         this.#phase = "chunk_extension";
         this.#extension = "";
         return at;
@@ -301,6 +310,15 @@ export class RequestReader extends MessageReader<RequestHead> {
     this.#last = at === 0 && text.length <= comparedHeadLengthMax ? new LastHead(text, head) : null;
     return head;
   }
+}
+
+/** The first view of a buffer takes the runtime longer than a short copy, which also does not keep the rest in memory. */
+function partOf(bytes: Buffer, from: number, to: number): Buffer {
+  if (to - from === bytes.length) return bytes;
+  if (to - from > copiedPartMax) return bytes.subarray(from, to);
+  const copy = Buffer.allocUnsafeSlow(to - from);
+  bytes.copy(copy, 0, from, to);
+  return copy;
 }
 
 function hexDigit(code: number): number {

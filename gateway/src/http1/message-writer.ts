@@ -17,7 +17,11 @@ interface Latin1Buffer {
   latin1Write(text: string, at: number): number;
 }
 
-const chunksEnd = "0\r\n\r\n";
+const CR = 0x0d;
+const LF = 0x0a;
+/** A size with its line end, the line end of a chunk, and the last chunk. */
+const framingBytesMax = 8 + 2 + 2 + 5;
+const noHead: readonly string[] = [];
 const copiedBytesMax = 16 * 1024;
 const collectedBytesMax = 256 * 1024;
 /** Avoids an allocation for writes that the socket takes at once. */
@@ -31,8 +35,8 @@ const scratch = Buffer.allocUnsafe(32 * 1024);
 export class MessageWriter {
   readonly #write: WriteBytes;
   readonly #watch: UnsentWatch | null;
-  #head: string[] = [];
-  #pieces: Uint8Array[] = [];
+  #head = noHead;
+  readonly #pieces: Uint8Array[] = [];
   #collected = 0;
   #chunked = false;
   #end = false;
@@ -62,11 +66,11 @@ export class MessageWriter {
 
   /** No bytes wait for the socket or for `flush`. */
   get idle(): boolean {
-    return this.sent && this.#head.length === 0 && this.#collected === 0;
+    return this.sent && this.#head === noHead && this.#collected === 0;
   }
 
   /** Starts a message with the parts of its head, in Latin-1; pieces follow. */
-  begin(head: string[], chunked: boolean): void {
+  begin(head: readonly string[], chunked: boolean): void {
     this.#head = head;
     this.#chunked = chunked;
     this.#end = false;
@@ -86,34 +90,36 @@ export class MessageWriter {
   /** Writes the collected pieces at once. */
   flush(): void {
     const length = this.#collected;
-    const before = this.#head;
-    if (before.length === 0 && length === 0 && !this.#end) return;
-    const isChunk = this.#chunked && length > 0;
-    if (isChunk) before.push(length.toString(16), "\r\n");
-    const after = (isChunk ? "\r\n" : "") + (this.#end ? chunksEnd : "");
+    const head = this.#head;
     const pieces = this.#pieces;
-    this.#drop();
+    if (head === noHead && length === 0 && !this.#end) return;
+    const isChunk = this.#chunked && length > 0;
     if (length > copiedBytesMax && !isChunk) {
-      this.#writePieces(before.join(""), pieces);
+      const long = pieces.splice(0);
+      this.#drop();
+      this.#writePieces(head.join(""), long);
       return;
     }
-    let total = length + after.length;
-    for (const text of before) total += text.length;
-    const shared = total <= scratch.length && this.sent;
-    const bytes = shared ? scratch : Buffer.allocUnsafe(total);
+    let room = length + framingBytesMax;
+    for (const text of head) room += text.length;
+    const shared = room <= scratch.length && this.sent;
+    const bytes = shared ? scratch : Buffer.allocUnsafe(room);
     let at = 0;
-    for (const text of before) at += (bytes as Buffer & Latin1Buffer).latin1Write(text, at);
+    for (const text of head) at += (bytes as Buffer & Latin1Buffer).latin1Write(text, at);
+    if (isChunk) at = writeSize(bytes, at, length);
     for (const piece of pieces) {
       bytes.set(piece, at);
       at += piece.length;
     }
-    if (after !== "") bytes.write(after, at, "latin1");
+    if (isChunk) at = writeLineEnd(bytes, at);
+    if (this.#end) at = writeLineEnd(bytes, writeSize(bytes, at, 0));
+    this.#drop();
     if (!shared) {
-      this.raw(bytes);
+      this.raw(bytes.subarray(0, at));
       return;
     }
-    const written = this.#take(bytes, total);
-    if (written < total) this.#keep(Buffer.from(bytes.subarray(written, total)));
+    const written = this.#take(bytes, at);
+    if (written < at) this.#keep(Buffer.from(bytes.subarray(written, at)));
   }
 
   /** Writes bytes as they are, after the unsent ones. */
@@ -163,9 +169,9 @@ export class MessageWriter {
   }
 
   #drop(): void {
-    this.#head = [];
+    this.#head = noHead;
     this.#end = false;
-    this.#pieces = [];
+    while (this.#pieces.length > 0) this.#pieces.pop();
     this.#collected = 0;
   }
 
@@ -191,4 +197,21 @@ export class MessageWriter {
     }
     this.#watch.onUnsent(bytes);
   }
+}
+
+/** The size of a chunk with its line end. */
+function writeSize(bytes: Buffer, at: number, size: number): number {
+  let shift = 28;
+  while (shift > 0 && size >>> shift === 0) shift -= 4;
+  for (; shift >= 0; shift -= 4) {
+    const digit = (size >>> shift) & 0xf;
+    bytes[at++] = digit < 10 ? 0x30 + digit : 0x57 + digit;
+  }
+  return writeLineEnd(bytes, at);
+}
+
+function writeLineEnd(bytes: Buffer, at: number): number {
+  bytes[at] = CR;
+  bytes[at + 1] = LF;
+  return at + 2;
 }

@@ -239,7 +239,8 @@ export function dataEvent(bytes: Uint8Array, start: number, end: number): Buffer
   const from = firstField(bytes, start, end);
   const first = bytes[from];
   if (from >= end || first === LF || first === CR) return null;
-  const event = Buffer.from(bytes.buffer, bytes.byteOffset + from, end - from);
+  const isAll = end - from === bytes.length && Buffer.isBuffer(bytes);
+  const event = isAll ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset + from, end - from);
   return first === LOWER_D || event.includes(dataField) ? event : null;
 }
 
