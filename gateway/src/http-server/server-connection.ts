@@ -1,6 +1,13 @@
 import type { Socket } from "bun";
 import { bounds, type CallerMemory, Failure } from "#core/index.ts";
-import { MalformedMessage, MessageWriter, type RequestHead, RequestReader } from "#http1/index.ts";
+import {
+  type ByteSink,
+  MalformedMessage,
+  type MessageSink,
+  MessageWriter,
+  type RequestHead,
+  RequestReader,
+} from "#http1/index.ts";
 import { type AnswerFraming, answerHead, continueBytes, isBodyless, linesOf, type ServerAnswer } from "./answer.ts";
 import type { ConnectionClosing, CountedConnection } from "./caller-connections.ts";
 import type { BodyFlow, CallerRequest } from "./caller-request.ts";
@@ -83,7 +90,7 @@ const limits = { headBytesMax: callerHeadBytesMax, fieldsMax: callerFieldsMax };
  * raw         another protocol
  * over        closed
  */
-export class ServerConnection implements BodyFlow, CountedConnection {
+export class ServerConnection implements BodyFlow, ByteSink, CountedConnection, MessageSink<RequestHead> {
   readonly address: string;
   readonly secure: boolean;
   readonly unread: UnreadAnswer;
@@ -91,7 +98,7 @@ export class ServerConnection implements BodyFlow, CountedConnection {
   readonly input: HeldBytes;
   readonly #host: ConnectionHost;
   readonly #socket: Socket<ServerConnection>;
-  readonly #reader: RequestReader;
+  readonly #reader = new RequestReader(limits, this);
   readonly #writer: MessageWriter;
   #phase: Phase;
   #exchange: ServerExchange | null = null;
@@ -121,23 +128,7 @@ export class ServerConnection implements BodyFlow, CountedConnection {
     this.address = socket.remoteAddress ?? "";
     this.secure = host.secure;
     this.unread = new UnreadAnswer(host.memory, this.address, new Pace(bounds.stalledReaderMs, host.turnMs));
-    this.#writer = new MessageWriter((bytes, length) => {
-      host.beforeWriting();
-      return socket.write(bytes, 0, length);
-    }, this.unread);
-    this.#reader = new RequestReader(limits, {
-      onHead: (head) => this.#onHead(head),
-      onBody: (piece) => {
-        this.input.pace.moved(piece.length);
-        this.#exchange?.request.push(piece);
-      },
-      onEnd: () => {
-        this.#bodyOver = true;
-        this.input.pace.stop();
-        if (this.#phase === "answering") this.#dueAt = never;
-        this.#exchange?.request.finish();
-      },
-    });
+    this.#writer = new MessageWriter(this, this.unread);
     this.#phase = host.secure ? "handshake" : "idle";
     this.#dueAt = host.after(host.secure ? Math.min(host.idleMs, callerHandshakeMs) : host.idleMs);
   }
@@ -338,7 +329,12 @@ export class ServerConnection implements BodyFlow, CountedConnection {
     if (this.#phase !== "over") this.#finish();
   }
 
-  #onHead(head: RequestHead): void {
+  writeBytes(bytes: Uint8Array, length: number): number {
+    this.#host.beforeWriting();
+    return this.#socket.write(bytes, 0, length);
+  }
+
+  onHead(head: RequestHead): void {
     this.#phase = "answering";
     this.#head = head;
     this.#bodyOver = false;
@@ -346,6 +342,18 @@ export class ServerConnection implements BodyFlow, CountedConnection {
     this.#last = !head.persistent;
     this.#fresh = true;
     this.#exchange = this.#host.open(this, head);
+  }
+
+  onBody(piece: Uint8Array): void {
+    this.input.pace.moved(piece.length);
+    this.#exchange?.request.push(piece);
+  }
+
+  onEnd(): void {
+    this.#bodyOver = true;
+    this.input.pace.stop();
+    if (this.#phase === "answering") this.#dueAt = never;
+    this.#exchange?.request.finish();
   }
 
   #read(bytes: Buffer): void {

@@ -7,7 +7,7 @@ import { UnreadAnswer } from "./unread-answer.ts";
 test("detects a caller that reads less than a kilobyte per second on average, and only while bytes wait", () => {
   let takes = 0;
   const watch = new UnreadAnswer(callerMemory(), "192.0.2.1", new Pace(120_000, 1_000));
-  const writer = new MessageWriter((_, length) => Math.min(takes, length), watch);
+  const writer = new MessageWriter({ writeBytes: (_, length) => Math.min(takes, length) }, watch);
   /** Ticks of one second until the caller is too slow, at most `turns`. */
   const turnsUntilSlow = (turns: number): number => {
     for (let turn = 1; turn <= turns; turn++) {

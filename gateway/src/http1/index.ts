@@ -13,4 +13,4 @@ export { FieldLines } from "./field-lines.ts";
 export type { RequestHead, ResponseHead } from "./heads.ts";
 export { MalformedMessage } from "./malformed.ts";
 export { type HeadLimits, type MessageSink, RequestReader, ResponseReader } from "./message-reader.ts";
-export { MessageWriter, type UnsentWatch } from "./message-writer.ts";
+export { type ByteSink, MessageWriter, type UnsentWatch } from "./message-writer.ts";

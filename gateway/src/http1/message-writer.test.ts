@@ -4,10 +4,12 @@ import { MessageWriter } from "./message-writer.ts";
 /** A socket that takes `room` bytes at a time. */
 function narrow(room: number) {
   const written: string[] = [];
-  const writer = new MessageWriter((bytes, length) => {
-    const accepted = Math.min(room, length);
-    written.push(Buffer.from(bytes.subarray(0, accepted)).toString("latin1"));
-    return accepted;
+  const writer = new MessageWriter({
+    writeBytes: (bytes, length) => {
+      const accepted = Math.min(room, length);
+      written.push(Buffer.from(bytes.subarray(0, accepted)).toString("latin1"));
+      return accepted;
+    },
   });
   return { writer, text: () => written.join("") };
 }
@@ -63,7 +65,7 @@ test("writes a whole body of any size after its head, and nothing to a closed so
     expect(text() === `HEAD\r\n\r\n${"b".repeat(length)}`).toBe(true);
     expect(writer.sent).toBe(true);
   }
-  const closed = new MessageWriter(() => -1);
+  const closed = new MessageWriter({ writeBytes: () => -1 });
   closed.begin(["HEAD\r\n", "\r\n"], false);
   closed.flush();
   expect([closed.sent, closed.broken]).toEqual([false, true]);
@@ -71,7 +73,10 @@ test("writes a whole body of any size after its head, and nothing to a closed so
 
 test("reports a buffer that neighboring unsent pieces share once", () => {
   const reported: number[] = [];
-  const writer = new MessageWriter(() => 0, { onUnsent: (bytes) => reported.push(bytes), onWritten: () => undefined });
+  const writer = new MessageWriter(
+    { writeBytes: () => 0 },
+    { onUnsent: (bytes) => reported.push(bytes), onWritten: () => undefined },
+  );
   const shared = new Uint8Array(40_000);
   writer.raw(shared.subarray(0, 20_000));
   writer.raw(shared.subarray(20_000));

@@ -6,8 +6,11 @@ export interface UnsentWatch {
   onWritten(bytes: number): void;
 }
 
-/** Writes the first `length` bytes. Returns how many the socket took, less than 0 if it is closed. Must not keep a reference. */
-export type WriteBytes = (bytes: Uint8Array, length: number) => number;
+/** The socket of a writer. */
+export interface ByteSink {
+  /** Writes the first `length` bytes. Returns how many the socket took, less than 0 if it is closed. Must not keep a reference. */
+  writeBytes(bytes: Uint8Array, length: number): number;
+}
 
 /**
  * A method of the runtime's Buffer that its types lack. Unlike `write`, it does not look up an encoding; for a short text the lookup
@@ -33,7 +36,7 @@ const scratch = Buffer.allocUnsafe(32 * 1024);
  * check `full` before they add more.
  */
 export class MessageWriter {
-  readonly #write: WriteBytes;
+  readonly #socket: ByteSink;
   readonly #watch: UnsentWatch | null;
   #head = noHead;
   readonly #pieces: Uint8Array[] = [];
@@ -44,8 +47,8 @@ export class MessageWriter {
   #unsent: Uint8Array[] = [];
   #broken = false;
 
-  constructor(write: WriteBytes, watch: UnsentWatch | null = null) {
-    this.#write = write;
+  constructor(socket: ByteSink, watch: UnsentWatch | null = null) {
+    this.#socket = socket;
     this.#watch = watch;
   }
 
@@ -176,7 +179,7 @@ export class MessageWriter {
   }
 
   #take(bytes: Uint8Array, length: number): number {
-    const written = this.#write(bytes, length);
+    const written = this.#socket.writeBytes(bytes, length);
     if (written < 0) this.#broken = true;
     return Math.max(0, written);
   }

@@ -1,6 +1,13 @@
 import type { Socket } from "bun";
 import { bounds } from "#core/index.ts";
-import { MalformedMessage, type MessageSink, MessageWriter, type ResponseHead, ResponseReader } from "#http1/index.ts";
+import {
+  type ByteSink,
+  MalformedMessage,
+  type MessageSink,
+  MessageWriter,
+  type ResponseHead,
+  ResponseReader,
+} from "#http1/index.ts";
 import type { OutboundRequest } from "#ports/index.ts";
 import { ConnectAnswer, type ProxyWay } from "./proxy-way.ts";
 
@@ -33,8 +40,10 @@ export interface ConnectionUser extends MessageSink<ResponseHead> {
   onBroken(thrown: unknown): void;
 }
 
+const limits = { headBytesMax: bounds.upstreamHeadBytesMax, fieldsMax: bounds.upstreamFieldsMax };
+
 /** A connection to one address of an upstream, used for one request at a time. Never throws. */
-export class Connection {
+export class Connection implements ByteSink, MessageSink<ResponseHead> {
   readonly target: Target;
   /** True once it is open. */
   ready = false;
@@ -48,14 +57,12 @@ export class Connection {
   uses = 0;
   /** Bytes of the current request may have been sent. */
   wrote = false;
-  readonly #writer = new MessageWriter((bytes, length) => {
-    const sent = this.#socket?.write(bytes, 0, length) ?? 0;
-    if (sent > 0) this.wrote = true;
-    return sent;
-  });
+  readonly #writer = new MessageWriter(this);
   #user: ConnectionUser | null;
-  #socket: Socket | null = null;
-  #reader: ResponseReader;
+  #socket: Pick<Socket, "pause" | "resume" | "terminate" | "write"> | null = null;
+  readonly #reader = new ResponseReader(limits, this);
+  /** Ready as soon as it is open, without a TLS handshake. */
+  #isPlain = true;
   #reusable = false;
   /** The answer is complete, and `onEnd` was not called yet. */
   #whole = false;
@@ -67,19 +74,6 @@ export class Connection {
   private constructor(target: Target, user: ConnectionUser) {
     this.target = target;
     this.#user = user;
-    this.#reader = new ResponseReader(
-      { headBytesMax: bounds.upstreamHeadBytesMax, fieldsMax: bounds.upstreamFieldsMax },
-      {
-        onHead: (head) => {
-          this.#reusable = head.persistent;
-          this.#user?.onHead(head);
-        },
-        onBody: (piece) => this.#user?.onBody(piece),
-        onEnd: () => {
-          this.#whole = true;
-        },
-      },
-    );
   }
 
   /** Connects to the checked address. The callbacks come later, not within this call. */
@@ -117,7 +111,7 @@ export class Connection {
 
   /** Sends a whole request at the end of this turn, with `onDrain` after it. */
   writeWhole(
-    head: string[],
+    head: readonly string[],
     pieces: readonly Uint8Array[],
     sends: TurnSends,
     check: OutboundRequest["beforeSending"],
@@ -186,33 +180,35 @@ export class Connection {
     const { address: hostname, port } = this.target;
     const request = way?.connect ?? null;
     this.asksProxy = way !== null;
+    this.#isPlain = tls === undefined;
+    const events = Connection.#events;
     // The runtime throws for a certificate that it cannot read, and otherwise rejects with the error that `connectError` gets.
     const dial = async (): Promise<unknown> =>
       request === null
-        ? Bun.connect({ hostname, port, ...(tls && { tls }), socket: this.#events(tls === undefined) })
+        ? Bun.connect<Connection>({ hostname, port, data: this, ...(tls && { tls }), socket: events })
         : Bun.connect({ hostname, port, socket: this.#proxyEvents(tls ?? {}, request) });
     dial().catch((thrown: unknown) => this.#ended(thrown));
   }
 
-  #events(plain: boolean) {
-    return {
-      open: (socket: Socket) => {
-        this.#socket = socket;
-        if (this.#over) socket.terminate();
-        else if (plain) this.#opened();
-      },
-      handshake: (_socket: Socket, _done: boolean, refused: Error | null) => {
-        if (refused === null || refused === undefined) this.#opened();
-        else this.#unusable(refused);
-      },
-      data: (_socket: Socket, bytes: Buffer) => this.#take(bytes),
-      drain: () => this.send(),
-      end: () => this.#closed(),
-      close: (_socket: Socket, thrown?: Error) => this.#ended(thrown),
-      error: (_socket: Socket, thrown: Error) => this.#ended(thrown),
-      connectError: (_socket: Socket, thrown: Error) => this.#ended(thrown),
-    };
-  }
+  /** The same for all connections, so that an open one keeps no functions. */
+  static readonly #events: Bun.SocketHandler<Connection> = {
+    open: (socket) => {
+      const { data } = socket;
+      data.#socket = socket;
+      if (data.#over) socket.terminate();
+      else if (data.#isPlain) data.#opened();
+    },
+    handshake: ({ data }, _done, refused: Error | null | undefined) => {
+      if (refused === null || refused === undefined) data.#opened();
+      else data.#unusable(refused);
+    },
+    data: ({ data }, bytes) => data.#take(bytes),
+    drain: ({ data }) => data.send(),
+    end: ({ data }) => data.#closed(),
+    close: ({ data }, thrown) => data.#ended(thrown),
+    error: ({ data }, thrown) => data.#ended(thrown),
+    connectError: ({ data }, thrown) => data.#ended(thrown),
+  };
 
   /**
    * Asks the proxy in plain text; the upstream's certificate is checked inside the tunnel. Once the tunnel is open, events reach both
@@ -234,7 +230,7 @@ export class Connection {
         try {
           if (!answer.push(bytes)) return;
           this.asksProxy = false;
-          socket.upgradeTLS({ tls, socket: this.#events(false) });
+          socket.upgradeTLS({ data: this, tls, socket: Connection.#events });
         } catch (thrown) {
           this.#unusable(thrown);
         }
@@ -247,6 +243,25 @@ export class Connection {
       error: (_socket: Socket, thrown: Error) => ended(thrown),
       connectError: (_socket: Socket, thrown: Error) => this.#ended(thrown),
     };
+  }
+
+  writeBytes(bytes: Uint8Array, length: number): number {
+    const sent = this.#socket?.write(bytes, 0, length) ?? 0;
+    if (sent > 0) this.wrote = true;
+    return sent;
+  }
+
+  onHead(head: ResponseHead): void {
+    this.#reusable = head.persistent;
+    this.#user?.onHead(head);
+  }
+
+  onBody(piece: Uint8Array): void {
+    this.#user?.onBody(piece);
+  }
+
+  onEnd(): void {
+    this.#whole = true;
   }
 
   #opened(): void {

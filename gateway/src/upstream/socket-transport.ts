@@ -105,12 +105,12 @@ class SocketCall implements ConnectionUser {
   readonly #transport: SocketTransport;
   readonly #exchange: OutboundExchange;
   readonly #route: Route;
-  /** null once it was written, to free its memory during a long answer. */
+  /** null once it was written, to free its memory during a long answer, like the head and the pieces. */
   #request: OutboundRequest | null;
   /** Of a body that is sent at once. */
   #pieces: readonly Uint8Array[];
   readonly #streamed: RequestBody | null;
-  readonly #head: string[];
+  #head: readonly string[];
   readonly #listener: AnswerListener;
   /** The head has arrived, and the listener was not called yet. */
   #answer: OutboundAnswer | null = null;
@@ -143,7 +143,7 @@ class SocketCall implements ConnectionUser {
     this.#request = request;
     const { body } = request;
     const pieces = piecesAtOnce(body);
-    this.#pieces = pieces ?? [];
+    this.#pieces = pieces ?? nothing;
     this.#streamed =
       body === null || pieces !== null ? null : new RequestBody(streamedBody(body), exchange, request.headersMs);
     const whole = body === null ? null : sizeOf(this.#pieces);
@@ -181,17 +181,19 @@ class SocketCall implements ConnectionUser {
   #write(connection: Connection, nowMs: number): void {
     const request = this.#unwritten();
     const pieces = this.#pieces;
+    const head = this.#head;
     this.#request = null;
-    this.#pieces = [];
+    this.#pieces = nothing;
+    this.#head = nothing;
     this.#prefer(0);
     this.#sentMs = nowMs;
     this.#exchange.begin("headers", request.headersMs, nowMs);
     connection.begin(request.method);
     if (this.#streamed !== null) {
-      void this.#upload(connection, this.#streamed, request.beforeSending);
+      void this.#upload(connection, head, this.#streamed, request.beforeSending);
       return;
     }
-    connection.writeWhole(this.#head, pieces, this.#transport.sends, request.beforeSending);
+    connection.writeWhole(head, pieces, this.#transport.sends, request.beforeSending);
   }
 
   onDrain(): void {
@@ -319,12 +321,17 @@ class SocketCall implements ConnectionUser {
     return proxyTimedOut(this.#unwritten().connectMs);
   }
 
-  async #upload(connection: Connection, body: RequestBody, check: OutboundRequest["beforeSending"]): Promise<void> {
+  async #upload(
+    connection: Connection,
+    head: readonly string[],
+    body: RequestBody,
+    check: OutboundRequest["beforeSending"],
+  ): Promise<void> {
     let turnBytes = 0;
     try {
       await socketsRead();
       if (this.#connection !== connection || !connection.passes(check)) return;
-      connection.write(Buffer.from(this.#head.join(""), "latin1"));
+      connection.write(Buffer.from(head.join(""), "latin1"));
       for (let piece = await body.next(); piece !== null; piece = await body.next()) {
         if (this.#connection !== connection) return;
         turnBytes += piece.length;
@@ -370,6 +377,8 @@ class SocketCall implements ConnectionUser {
     return target;
   }
 }
+
+const nothing: readonly never[] = [];
 
 function proxyFault(thrown: unknown): string {
   if (neverConnected(thrown)) return "could not be reached";
