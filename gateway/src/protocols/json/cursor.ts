@@ -23,7 +23,8 @@ export function isSpace(byte: number | undefined): boolean {
 /** Index of the first byte that is not white space, or `end`. */
 export function skipSpace(bytes: Uint8Array, from: number, end = bytes.length): number {
   let at = from;
-  while (at < end && isSpace(bytes[at])) at++;
+  // Mostly there is none.
+  while ((bytes[at] as number) <= 0x20 && at < end && isSpace(bytes[at])) at++;
   return at;
 }
 

@@ -83,14 +83,21 @@ export function decode(bytes: Uint8Array, start: number, end: number): string {
   return Buffer.isBuffer(bytes) ? bytes.toString("utf8", start, end) : decoder.decode(bytes.subarray(start, end));
 }
 
-/** Excludes most names by their first two bytes, last byte and length, cheaply enough for every name of a body. Matches may be false. */
+/**
+ * Excludes most names by their first byte and length, and most others by their first two bytes, last byte and length, cheaply enough for
+ * every name of a body. Matches may be false.
+ */
 export class NameFilter {
+  /** Lengths of the names by their first byte, as bits: a length and one of 32 more share a bit. */
+  readonly lengths = new Int32Array(256);
   /** Bits of the name classes at each index. */
   readonly classes = new Uint8Array(filterSize);
 
   add(bit: number, names: Iterable<string>): this {
     for (const name of names) {
       const at = filterIndexOf(name);
+      const first = name.charCodeAt(0);
+      this.lengths[first] = (this.lengths[first] ?? 0) | (1 << name.length);
       this.classes[at] = (this.classes[at] ?? 0) | bit;
     }
     return this;
@@ -120,7 +127,7 @@ export function escapedClasses(bytes: Uint8Array, start: number, end: number, cl
 }
 
 /** Large enough to make false matches rare: each costs a search of the whole body. */
-export const filterSize = 4_096;
+const filterSize = 4_096;
 
 /** The factors keep common names (`role`, `content`, `description`) apart from wanted ones. */
 export function filterIndex(first: number, second: number, last: number, length: number): number {

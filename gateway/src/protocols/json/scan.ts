@@ -13,15 +13,7 @@ import {
   type Span,
   skipSpace,
 } from "./cursor.ts";
-import {
-  decode,
-  escapedClasses,
-  filterIndex,
-  filterSize,
-  memberName,
-  type NameFilter,
-  nameCharactersMax,
-} from "./names.ts";
+import { decode, escapedClasses, filterIndex, memberName, NameFilter, nameCharactersMax } from "./names.ts";
 
 /** Far more than any vendor's API needs. */
 const jsonDepthMax = 128;
@@ -83,8 +75,8 @@ export function scanObject(
   findings: ScanFindings | null = null,
 ): Map<string, Span> {
   const found = new Map<string, Span>();
-  const classesOf = findings === null ? noClasses : findings.filter.classes;
-  const count: Count = { valuesLeft: limits.values, classesOf, matched: 0, longStrings: null };
+  const filter = findings === null ? noNames : findings.filter;
+  const count: Count = { valuesLeft: limits.values, filter, lengths: filter.lengths, matched: 0, longStrings: null };
   let members = limits.members;
   let at = skipSpace(bytes, 0);
   if (bytes[at] !== OPEN_OBJECT) throw new JsonInvalid("expected a JSON object", at);
@@ -168,12 +160,13 @@ export function valueAt(bytes: Uint8Array, span: Span | undefined): unknown {
 interface Count {
   /** Values that may still follow. */
   valuesLeft: number;
-  readonly classesOf: Uint8Array;
+  readonly filter: NameFilter;
+  readonly lengths: Int32Array;
   matched: number;
   longStrings: Map<number, number> | null;
 }
 
-const noClasses = new Uint8Array(filterSize);
+const noNames = new NameFilter();
 
 const noLimits: ScanLimits = { values: Number.POSITIVE_INFINITY, members: Number.POSITIVE_INFINITY };
 
@@ -217,7 +210,7 @@ function skipString(bytes: Uint8Array, from: number): number {
 }
 
 /** From here on, the runtime's search is faster than a loop. */
-const farBytes = 256;
+const farBytes = 1024;
 const chunkBytesMin = 1024;
 const chunkBytesMax = 64 * 1024;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them in strings
@@ -254,10 +247,6 @@ function isHex(byte: number | undefined): boolean {
   return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66);
 }
 
-function isDigit(byte: number | undefined): boolean {
-  return byte !== undefined && byte >= ZERO && byte <= NINE;
-}
-
 function skipValue(bytes: Uint8Array, at: number, count: Count): number {
   const byte = bytes[at];
   if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) return skipContainer(bytes, at, count);
@@ -269,22 +258,26 @@ function skipValue(bytes: Uint8Array, at: number, count: Count): number {
 function skipScalar(bytes: Uint8Array, at: number): number {
   switch (bytes[at]) {
     case 0x74:
-      return skipWord(bytes, at, "true");
+      return skipWord(bytes, at, TRUE);
     case 0x66:
-      return skipWord(bytes, at, "false");
+      return skipWord(bytes, at, FALSE);
     case 0x6e:
-      return skipWord(bytes, at, "null");
+      return skipWord(bytes, at, NULL);
     default:
       return skipNumber(bytes, at);
   }
 }
 
-function skipWord(bytes: Uint8Array, at: number, word: string): number {
-  for (let index = 0; index < word.length; index++) {
-    if (bytes[at + index] !== word.charCodeAt(index)) throw new JsonInvalid(`expected ${word}`, at);
+function skipWord(bytes: Uint8Array, at: number, word: Uint8Array): number {
+  for (let index = 1; index < word.length; index++) {
+    if (bytes[at + index] !== word[index]) throw new JsonInvalid(`expected ${word}`, at);
   }
   return at + word.length;
 }
+
+const TRUE = Buffer.from("true");
+const FALSE = Buffer.from("false");
+const NULL = Buffer.from("null");
 
 function skipNumber(bytes: Uint8Array, from: number): number {
   let at = from;
@@ -301,11 +294,14 @@ function skipNumber(bytes: Uint8Array, from: number): number {
 }
 
 function skipDigits(bytes: Uint8Array, from: number): number {
-  if (!isDigit(bytes[from])) throw new JsonInvalid("expected a value", from);
-  let at = from + 1;
-  while (isDigit(bytes[at])) at++;
+  let at = from;
+  while (digits[bytes[at] as number] === 1) at++;
+  if (at === from) throw new JsonInvalid("expected a value", from);
   return at;
 }
+
+/** 1 for digits. */
+const digits = new Uint8Array(256).fill(1, ZERO, NINE + 1);
 
 /** Closing brackets of open containers. Shared, because a scan is synchronous. */
 const closers = new Uint8Array(jsonDepthMax);
@@ -314,11 +310,14 @@ const closers = new Uint8Array(jsonDepthMax);
 function skipContainer(bytes: Uint8Array, from: number, count: Count): number {
   let depth = 0;
   let at = from;
+  let { valuesLeft } = count;
   for (;;) {
     // A value begins at `at`.
-    if (--count.valuesLeft < 0) throw tooManyValues(at);
+    if (--valuesLeft < 0) throw tooManyValues(at);
     const byte = bytes[at];
-    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+    if (byte === QUOTE) {
+      at = skipText(bytes, at, count);
+    } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
       if (depth === jsonDepthMax) throw new JsonInvalid("nested too deeply", at);
       const closer = byte === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY;
       closers[depth++] = closer;
@@ -329,14 +328,15 @@ function skipContainer(bytes: Uint8Array, from: number, count: Count): number {
       }
       at++;
       depth--;
-    } else if (byte === QUOTE) {
-      at = skipText(bytes, at, count);
     } else {
       at = skipScalar(bytes, at);
     }
     // A value ended: close containers, or go to the next value.
     for (;;) {
-      if (depth === 0) return at;
+      if (depth === 0) {
+        count.valuesLeft = valuesLeft;
+        return at;
+      }
       at = skipSpace(bytes, at);
       const closer = closers[depth - 1];
       if (bytes[at] === closer) {
@@ -364,18 +364,19 @@ function skipName(bytes: Uint8Array, from: number, count: Count): number {
 function skipMemberName(bytes: Uint8Array, from: number, count: Count): number {
   let at = from;
   while (plainBytes[bytes[at] as number] === 1) at++;
-  if (bytes[at] === QUOTE) {
-    const first = bytes[from] as number;
-    const second = bytes[from + 1] as number;
-    const last = bytes[at - 1] as number;
-    count.matched |= count.classesOf[filterIndex(first, second, last, at - from)] as number;
-    return at + 1;
-  }
-  return matchEscapedName(bytes, from, skipString(bytes, at), count);
+  if (bytes[at] !== QUOTE) return matchEscapedName(bytes, from, skipString(bytes, at), count);
+  if ((((count.lengths[bytes[from] as number] as number) >>> (at - from)) & 1) === 1) matchName(bytes, from, at, count);
+  return at + 1;
+}
+
+function matchName(bytes: Uint8Array, from: number, end: number, count: Count): void {
+  const second = bytes[from + 1] as number;
+  const index = filterIndex(bytes[from] as number, second, bytes[end - 1] as number, end - from);
+  count.matched |= count.filter.classes[index] as number;
 }
 
 function matchEscapedName(bytes: Uint8Array, from: number, end: number, count: Count): number {
   // Escaped names are rare, and may be an attempt to hide a member.
-  count.matched |= escapedClasses(bytes, from - 1, end, count.classesOf);
+  count.matched |= escapedClasses(bytes, from - 1, end, count.filter.classes);
   return end;
 }
