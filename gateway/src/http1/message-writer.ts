@@ -25,6 +25,7 @@ const LF = 0x0a;
 /** A size with its line end, the line end of a chunk, and the last chunk. */
 const framingBytesMax = 8 + 2 + 2 + 5;
 const noHead: readonly string[] = [];
+const allSent: Uint8Array[] = [];
 const copiedBytesMax = 16 * 1024;
 const collectedBytesMax = 256 * 1024;
 /** Avoids an allocation for writes that the socket takes at once. */
@@ -44,7 +45,7 @@ export class MessageWriter {
   #chunked = false;
   #end = false;
   /** Bytes that wait for the socket, in order. */
-  #unsent: Uint8Array[] = [];
+  #unsent = allSent;
   #broken = false;
 
   constructor(socket: ByteSink, watch: UnsentWatch | null = null) {
@@ -59,12 +60,12 @@ export class MessageWriter {
 
   /** Bytes wait for the socket, or too many bytes wait for `flush`. */
   get full(): boolean {
-    return this.#unsent.length > 0 || this.#collected > collectedBytesMax;
+    return !this.sent || this.#collected > collectedBytesMax;
   }
 
   /** No bytes wait for the socket. */
   get sent(): boolean {
-    return this.#unsent.length === 0;
+    return this.#unsent === allSent;
   }
 
   /** No bytes wait for the socket or for `flush`. */
@@ -144,6 +145,7 @@ export class MessageWriter {
       }
       this.#unsent.shift();
     }
+    if (this.#unsent.length === 0) this.#unsent = allSent;
     this.#watch?.onWritten(written);
     this.#reportUnsent();
   }
@@ -152,7 +154,7 @@ export class MessageWriter {
   clear(): void {
     this.#drop();
     if (this.sent) return;
-    this.#unsent = [];
+    this.#unsent = allSent;
     this.#reportUnsent();
   }
 
@@ -185,6 +187,7 @@ export class MessageWriter {
   }
 
   #keep(unsent: Uint8Array): void {
+    if (this.sent) this.#unsent = [];
     this.#unsent.push(unsent);
     this.#reportUnsent();
   }

@@ -69,7 +69,7 @@ export class PushedBody implements AnswerBody {
   }
 
   here(): Uint8Array | null {
-    const piece = this.#pieces.shift();
+    const piece = this.#unread === 0 ? undefined : this.#pieces.shift();
     if (piece === undefined) return null;
     this.#unread -= piece.length;
     if (this.#unread <= bounds.unreadBytesMax / 2) this.#flow.resume();

@@ -45,7 +45,8 @@ export class ChatStreamTap extends EventTap implements StreamTap {
   readonly #hideUsage: boolean;
   readonly #marks: readonly Buffer[];
   readonly #convention: UsageConvention | undefined;
-  #hidden: Span[] = [];
+  /** Ranges of the pushed events that the caller does not get. */
+  #hidden: Span[] | null = null;
   #finished = false;
   /** Usage came after the content, in an event without choices. */
   #usageAlone = false;
@@ -62,7 +63,9 @@ export class ChatStreamTap extends EventTap implements StreamTap {
 
   override push(chunk: Uint8Array): Uint8Array {
     const whole = super.push(chunk);
-    return this.#hidden.length === 0 ? whole : this.#withoutHidden(whole);
+    const hidden = this.#hidden;
+    this.#hidden = null;
+    return hidden === null ? whole : withoutHidden(whole, hidden);
   }
 
   /** Some vendors report usage with each event, or zeros first. Content after the last report is not included. */
@@ -85,7 +88,7 @@ export class ChatStreamTap extends EventTap implements StreamTap {
     if (event === null) return;
     if (this.errorUnreadable) {
       // Nothing may precede the error that the caller gets instead.
-      this.#hidden.push({ start, end });
+      this.#hide({ start, end });
       return;
     }
     this.events++;
@@ -98,7 +101,12 @@ export class ChatStreamTap extends EventTap implements StreamTap {
     const usageAt = event.indexOf(usageMark);
     if (usageAt !== -1 && opensObject(event, usageAt + usageMark.length)) this.#readUsage(event, { start, end });
     if (event.includes(errorMark) || (!this.contentSeen && event.includes(baseMark))) this.#readError(event);
-    if (this.errorUnreadable) this.#hidden.push({ start, end });
+    if (this.errorUnreadable) this.#hide({ start, end });
+  }
+
+  #hide(span: Span): void {
+    this.#hidden ??= [];
+    this.#hidden.push(span);
   }
 
   /** With several choices the stream ends only after the last. */
@@ -138,7 +146,7 @@ export class ChatStreamTap extends EventTap implements StreamTap {
     this.served = withServed(readServed(chunk, reported), reportsTier ? others : this.served);
     this.#contentAfterUsage = false;
     this.#usageAlone = this.contentSeen && (!Array.isArray(choices) || choices.length === 0);
-    if (this.#hideUsage && Array.isArray(choices) && choices.length === 0) this.#hidden.push(span);
+    if (this.#hideUsage && Array.isArray(choices) && choices.length === 0) this.#hide(span);
   }
 
   /** OpenRouter puts errors next to choices. Older vLLM sends a bare error event, which is hidden because clients cannot read it. */
@@ -151,20 +159,18 @@ export class ChatStreamTap extends EventTap implements StreamTap {
     this.failure = chatFailure(error ?? unframed);
     this.errorUnreadable = unframed !== null;
   }
+}
 
-  #withoutHidden(whole: Uint8Array): Uint8Array {
-    const hidden = this.#hidden;
-    this.#hidden = [];
-    const visible: Uint8Array[] = [];
-    let from = 0;
-    for (const range of hidden) {
-      if (range.start > from) visible.push(whole.subarray(from, range.start));
-      from = range.end;
-    }
-    if (from < whole.length) visible.push(whole.subarray(from));
-    if (visible.length === 0) return emptyBytes;
-    return visible.length === 1 ? (visible[0] ?? emptyBytes) : Buffer.concat(visible);
+function withoutHidden(whole: Uint8Array, hidden: readonly Span[]): Uint8Array {
+  const visible: Uint8Array[] = [];
+  let from = 0;
+  for (const range of hidden) {
+    if (range.start > from) visible.push(whole.subarray(from, range.start));
+    from = range.end;
   }
+  if (from < whole.length) visible.push(whole.subarray(from));
+  if (visible.length === 0) return emptyBytes;
+  return visible.length === 1 ? (visible[0] ?? emptyBytes) : Buffer.concat(visible);
 }
 
 /** Moonshot puts usage into the last choice. */

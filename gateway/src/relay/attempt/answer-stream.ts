@@ -54,6 +54,8 @@ export class AnswerStream implements LiveBody, PieceListener {
   #reading = false;
   #over = false;
   #lastWriteMs: number;
+  /** As counted against the memory. */
+  #weight = 0;
   /** A second form of the error, sent last. */
   #bareError: Uint8Array | null = null;
   /** The caller's connection ends with it: the bytes are of no dialect, or the caller has stopped reading. */
@@ -175,7 +177,9 @@ export class AnswerStream implements LiveBody, PieceListener {
 
   #weigh(): void {
     const { place, tap } = this.#options;
-    place.hold(this.#waiting.bytes + (tap.held ?? 0));
+    const weight = this.#waiting.bytes + (tap.held ?? 0);
+    if (weight !== this.#weight) place.hold(weight);
+    this.#weight = weight;
   }
 
   #pulled(): void {

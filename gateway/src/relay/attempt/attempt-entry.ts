@@ -126,7 +126,7 @@ export class AttemptEntry implements AttemptEnd {
       this.firstTokenMs ??= now - this.#record.begunMs;
     }
     let isDue = false;
-    if (kept.answerId === null && tap.id !== null) {
+    if (tap.id !== null && kept.answerId === null) {
       kept.answer(tap.id);
       // Before the caller gets the id, so that it can ask for the answer even after a crash.
       isDue = kept.answerId !== null;

@@ -2,6 +2,7 @@ import {
   axesOf,
   type CountedClass,
   type CountedUse,
+  emptyUsage,
   type Failure,
   type Model,
   noUsage,
@@ -155,7 +156,10 @@ export function recoveredUse(
 }
 
 function estimatedUsage(inputUncached: number, output: number): MeasuredUsage {
-  return { usage: { ...noUsage, inputUncached, output }, source: "estimated" };
+  const usage = emptyUsage();
+  usage.inputUncached = inputUncached;
+  usage.output = output;
+  return { usage, source: "estimated" };
 }
 
 /** If the upstream does not report image output, all of its output is images. */

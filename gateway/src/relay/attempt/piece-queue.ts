@@ -7,7 +7,8 @@ const partBytes = 256 * 1024;
 
 /** The pieces of a stream that its caller has not pulled yet. A large event is returned in parts. */
 export class PieceQueue {
-  #pieces: Uint8Array[] = [];
+  #first: Uint8Array | null = null;
+  #others: Uint8Array[] = [];
   #bytes = 0;
   readonly #secrets: { readonly redactor: Redactor };
 
@@ -27,24 +28,26 @@ export class PieceQueue {
   }
 
   clear(): void {
-    this.#pieces = [];
+    this.#first = null;
+    this.#others = [];
     this.#bytes = 0;
   }
 
   take(): Uint8Array | null {
-    const piece = this.#pieces[0];
-    if (piece === undefined) return null;
+    const piece = this.#first;
+    if (piece === null) return null;
     const isWhole = piece.length <= partBytes;
-    if (isWhole) this.#pieces.shift();
-    else this.#pieces[0] = piece.subarray(partBytes);
     const part = isWhole ? piece : piece.subarray(0, partBytes);
     this.#bytes -= part.length;
+    if (!isWhole) this.#first = piece.subarray(partBytes);
+    else this.#first = this.#bytes === 0 ? null : (this.#others.shift() ?? null);
     return part;
   }
 
   #push(piece: Uint8Array): void {
     if (piece.length === 0) return;
-    this.#pieces.push(piece);
+    if (this.#first === null) this.#first = piece;
+    else this.#others.push(piece);
     this.#bytes += piece.length;
   }
 }
