@@ -1,4 +1,4 @@
-import { noUsage, type Usage } from "#core/index.ts";
+import { emptyUsage, noUsage, type Usage } from "#core/index.ts";
 import type { OtherUsage, ReplyFacts, UsageReading } from "../dialect.ts";
 import { errorText, invalidReply, scanReply } from "../errors/upstream-errors.ts";
 import { readSpan } from "../json/scan.ts";
@@ -17,12 +17,8 @@ export function readMessagesUsage(reported: unknown): UsageReading | null {
   const output = countOf(reported["output_tokens"]);
   if (input === null && output === null) return null;
   const { usage, others } = iterationsOf(reported);
-  return {
-    usage,
-    raw: rawUsage(reported),
-    missingSide: missingSideOf(input, output),
-    ...(others.length === 0 ? {} : { others }),
-  };
+  const reading = { usage, raw: rawUsage(reported), missingSide: missingSideOf(input, output) };
+  return others.length === 0 ? reading : { ...reading, others };
 }
 
 /** Merges later usage of a stream: numbers are cumulative, null reports nothing. */
@@ -55,16 +51,18 @@ function classesOf(reported: JsonObject): Usage {
   // The split may lag behind the total. The rest was written for five minutes, the default.
   const written = countOf(reported["cache_creation_input_tokens"]) ?? written5m + written1h;
   const cacheWrite1h = Math.min(written1h, written);
-  return {
-    ...noUsage,
-    inputUncached: countOf(reported["input_tokens"]) ?? 0,
-    cacheRead: countOf(reported["cache_read_input_tokens"]) ?? 0,
-    cacheWrite5m: written - cacheWrite1h,
-    cacheWrite1h,
-    output,
-    reasoning: Math.min(countOf(objectOf(reported["output_tokens_details"])["thinking_tokens"]) ?? 0, output),
-    ...toolUseIn(reported),
-  };
+  const tools = toolUseIn(reported);
+  const usage = emptyUsage();
+  usage.inputUncached = countOf(reported["input_tokens"]) ?? 0;
+  usage.cacheRead = countOf(reported["cache_read_input_tokens"]) ?? 0;
+  usage.cacheWrite5m = written - cacheWrite1h;
+  usage.cacheWrite1h = cacheWrite1h;
+  usage.output = output;
+  usage.reasoning = Math.min(countOf(objectOf(reported["output_tokens_details"])["thinking_tokens"]) ?? 0, output);
+  usage.webSearches = tools.webSearches;
+  usage.fileSearches = tools.fileSearches;
+  usage.codeSessions = tools.codeSessions;
+  return usage;
 }
 
 /**

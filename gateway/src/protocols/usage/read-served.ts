@@ -78,11 +78,13 @@ const ordinaryTiers: ReadonlySet<string> = new Set([
 
 /** `ON_DEMAND_FLEX`, `SERVICE_TIER_FLEX` and `PROVISIONED_THROUGHPUT` (Google) become flex and provisioned. */
 function tierWord(value: unknown): string | undefined {
-  const word = textOf(value)
-    ?.toLowerCase()
+  const text = textOf(value);
+  if (text === null || ordinaryTiers.has(text)) return undefined;
+  const word = text
+    .toLowerCase()
     .replace(/^(?:on_demand_|service_tier_|traffic_type_)/, "")
     .replace(/_throughput$/, "");
-  if (word === undefined || ordinaryTiers.has(word)) return undefined;
+  if (ordinaryTiers.has(word)) return undefined;
   return word.slice(0, wordCharactersMax).replaceAll(/[^a-z0-9_.-]/g, "?");
 }
 
