@@ -204,7 +204,7 @@ test.skipIf(!mayMount)("a read-only file system is reported, whether it is empty
 });
 
 /** How much more space each start gets, so that it gets a little further. DISK_STEP_KIB=4 tries every page. */
-const roomStepKibibytes = Number(process.env["DISK_STEP_KIB"] ?? "80");
+const roomStepKibibytes = Number(process.env["DISK_STEP_KIB"] ?? "160");
 
 test.skipIf(!mayMount)(
   "a first start on a full disk reports it, however far it gets, and the next one with enough space succeeds",
@@ -213,7 +213,7 @@ test.skipIf(!mayMount)(
     const env = await environment(path);
     let key: string | undefined;
     let refused = 0;
-    for (let kibibytes = 40; key === undefined && kibibytes < 4_096; kibibytes += roomStepKibibytes) {
+    for (let kibibytes = 40; key === undefined && kibibytes < 8_192; kibibytes += roomStepKibibytes) {
       expect(spawnSync("mount", ["-o", `remount,size=${kibibytes}k`, path]).status).toBe(0);
       const child = startChild(cli, ["serve"], env);
       children.push(child);

@@ -22,7 +22,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const file = new SqliteFile(options.path, { readwrite: true, create: false });
   const busyMs = Math.round(options.busyMs ?? busyMsDefault);
   // Applies to new files only. Ledger rows are long, so larger pages mean fewer writes.
-  file.run("pragma page_size = 8192");
+  file.run("pragma page_size = 16384");
   // First, because setting the journal mode may have to wait.
   file.run(`pragma busy_timeout = ${busyMs}`);
   file.run("pragma journal_mode = wal");

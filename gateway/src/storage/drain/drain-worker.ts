@@ -1,4 +1,5 @@
 import { parentPort } from "node:worker_threads";
+import { sql } from "kysely";
 import { bounds, messageOf } from "#core/index.ts";
 import { type Database, databaseNow } from "../database/database.ts";
 import { openInThread, type ThreadPlace } from "../database/database-place.ts";
@@ -10,6 +11,9 @@ import { sumHours } from "../ledger/ledger-hours.ts";
 import { ledgerRecordInsert } from "../ledger/ledger-insert.ts";
 import { Drain, type DrainStore, type DrainTarget } from "./drain.ts";
 import type { DrainOrder, DrainReport } from "./drain-thread.ts";
+
+/** SQLite: a batch, so that its pages are not written before its end and read again. */
+const cacheKb = 8_192;
 
 /** Entry point of the drain's thread. Importing it starts the drain, so import it only in a thread. Only the newest target counts. */
 if (parentPort !== null) listen(parentPort);
@@ -116,6 +120,8 @@ async function openPatiently(place: ThreadPlace, report: (message: DrainReport) 
   for (let waitMs: number = bounds.drainRetryMs; ; waitMs = Math.min(waitMs * 2, bounds.drainRetryMsMax)) {
     try {
       const database = await openInThread(place);
+      if (database.flavour.name === "sqlite")
+        await sql`pragma cache_size = -${sql.lit(cacheKb)}`.execute(database.kysely);
       report({ type: "problem", problem: null });
       return database;
     } catch (error) {

@@ -16,7 +16,7 @@ const smallDisk = join(folder, "small");
 mkdirSync(smallDisk);
 const mayMount =
   process.platform === "linux" &&
-  spawnSync("mount", ["-t", "tmpfs", "-o", "size=3m", "tmpfs", smallDisk], { stdio: "ignore" }).status === 0;
+  spawnSync("mount", ["-t", "tmpfs", "-o", "size=6m", "tmpfs", smallDisk], { stdio: "ignore" }).status === 0;
 if (!mayMount)
   console.log("not tried: an upgrade without room for a copy, because no small file system can be mounted");
 afterAll(() => {
