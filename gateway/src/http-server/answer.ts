@@ -25,7 +25,7 @@ export interface AnswerHead {
   readonly status: number;
   /** Header lines as returned by `linesOf`. */
   readonly lines: string[];
-  /** Header lines as returned by `commonLines`. */
+  /** The last lines, as returned by `commonLines`. */
   readonly common: string;
   readonly framing: AnswerFraming;
   /** The connection closes after this answer. */
@@ -33,20 +33,20 @@ export interface AnswerHead {
   readonly minor: RequestHead["minor"];
 }
 
-/** Completes the lines to the parts of an answer's head, with its empty line. */
+/** Completes the lines to the parts of an answer's head. */
 export function answerHead({ status, lines, common, framing, last, minor }: AnswerHead): string[] {
-  lines[0] = statusLines.get(status) ?? `HTTP/1.1 ${status} Status\r\n`;
+  lines[0] = statusLines.get(status) ?? `HTTP/1.1 ${status} Status`;
+  if (last) lines.push("\r\nconnection: close");
+  else if (minor === 0) lines.push("\r\nconnection: keep-alive");
+  if (typeof framing === "number") lines.push("\r\ncontent-length: ", String(framing));
+  else if (framing === "chunked") lines.push("\r\ntransfer-encoding: chunked");
   lines.push(common);
-  if (last) lines.push("connection: close\r\n");
-  else if (minor === 0) lines.push("connection: keep-alive\r\n");
-  if (typeof framing === "number") lines.push("content-length: ", String(framing), "\r\n\r\n");
-  else lines.push(framing === "chunked" ? "transfer-encoding: chunked\r\n\r\n" : "\r\n");
   return lines;
 }
 
-/** The lines of every answer. Browsers must not guess another type for an upstream's answer. */
+/** The last lines of every answer, with the empty one. Browsers must not guess another type for an upstream's answer. */
 export function commonLines(nowMs: number): string {
-  return `x-content-type-options: nosniff\r\ndate: ${new Date(nowMs).toUTCString()}\r\n`;
+  return `\r\nx-content-type-options: nosniff\r\ndate: ${new Date(nowMs).toUTCString()}\r\n\r\n`;
 }
 
 const fieldLines = new FieldLines((name) => ownNames.has(name));
@@ -120,5 +120,5 @@ const statusLines: ReadonlyMap<number, string> = new Map(
     503: "Service Unavailable",
     504: "Gateway Timeout",
     505: "HTTP Version Not Supported",
-  }).map(([status, phrase]) => [Number(status), `HTTP/1.1 ${status} ${phrase}\r\n`]),
+  }).map(([status, phrase]) => [Number(status), `HTTP/1.1 ${status} ${phrase}`]),
 );

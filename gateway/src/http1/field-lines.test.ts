@@ -15,7 +15,7 @@ test("writes each field except for the connection's own and invalid ones", () =>
   );
   const written = (["one", "one", "two", "", "a\nb", "two"] as const).map((value) => lineOf(lines, "x-name", value));
   expect(written).toEqual(
-    ["one", "one", "two", "", "a\nb", "two"].map((v) => (v === "a\nb" ? "" : `x-name: ${v}\r\n`)),
+    ["one", "one", "two", "", "a\nb", "two"].map((v) => (v === "a\nb" ? "" : `\r\nx-name: ${v}`)),
   );
   expect([lineOf(lines, "host", "a"), lineOf(lines, "host", "b"), lineOf(lines, "bad name", "a")]).toEqual([
     "",
@@ -36,5 +36,5 @@ test("refuses an invalid name each time", () => {
     expect(() => lineOf(lines, "bad name", "a")).toThrow("name");
     expect(() => lineOf(lines, "x-name", "a\nb")).toThrow("value");
   }
-  expect(lineOf(lines, "x-name", "a")).toBe("x-name: a\r\n");
+  expect(lineOf(lines, "x-name", "a")).toBe("\r\nx-name: a");
 });

@@ -4,7 +4,7 @@ import { isFieldName, isFieldValue } from "./fields.ts";
 /** The last line of a name. */
 interface LastLine {
   readonly name: string;
-  /** The text before the value; null: fields of this name are not written. */
+  /** The text before the value, with the end of the line before; null: fields of this name are not written. */
   readonly start: string | null;
   value: string | null;
   /** null until the value comes again. */
@@ -14,7 +14,7 @@ interface LastLine {
 }
 
 /**
- * Writes lines of fields. Most heads repeat the names of the one before in the same order, and many of its values: the last line of
+ * Writes lines of fields, each after the end of the line before it, so that a head has fewer parts. Most heads repeat the names of the one before in the same order, and many of its values: the last line of
  * each name is cached, and a name is checked once.
  */
 export class FieldLines {
@@ -29,7 +29,7 @@ export class FieldLines {
     this.#refuse = refuse;
   }
 
-  /** Adds the line with its end, perhaps in parts, unless the field is not written. */
+  /** Adds the line, perhaps in two parts, unless the field is not written. */
   add(lines: string[], name: string, value: string): void {
     const { next } = this.#before;
     const last = next !== null && next.name === name ? next : this.#lastOf(name);
@@ -37,12 +37,12 @@ export class FieldLines {
     this.#before = last;
     if (last.start === null) return;
     if (last.value === value) {
-      last.line ??= `${last.start}${value}\r\n`;
+      last.line ??= last.start + value;
       lines.push(last.line);
     } else if (isFieldValue(value)) {
       last.value = value;
       last.line = null;
-      lines.push(last.start, value, "\r\n");
+      lines.push(last.start, value);
     } else this.#refuse("value");
   }
 
@@ -55,7 +55,7 @@ export class FieldLines {
     if (this.#cached.size >= bounds.headerNamesMax) this.#cached.clear();
     const created: LastLine = {
       name,
-      start: isOwn || !isGood ? null : `${name}: `,
+      start: isOwn || !isGood ? null : `\r\n${name}: `,
       value: null,
       line: null,
       next: null,

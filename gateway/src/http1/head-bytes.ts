@@ -1,5 +1,10 @@
 import { MalformedMessage } from "./malformed.ts";
 
+/** A method of the runtime's Buffer that its types lack. Unlike `toString`, it does not look up an encoding. */
+interface Latin1Buffer {
+  latin1Slice(from: number, to: number): string;
+}
+
 const headEnd = Buffer.from("\r\n\r\n");
 const CR = 0x0d;
 const LF = 0x0a;
@@ -52,7 +57,7 @@ export class HeadBytes {
 
   #ready(bytes: Buffer, from: number, to: number): number {
     if (to - from > this.#bytesMax) throw tooLarge();
-    this.text = bytes.toString("latin1", from, to);
+    this.text = (bytes as Buffer & Latin1Buffer).latin1Slice(from, to);
     return to + 2;
   }
 

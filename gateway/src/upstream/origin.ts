@@ -10,7 +10,7 @@ export interface Origin {
   readonly hostname: string;
   readonly port: number;
   readonly hostHeader: string;
-  /** The text after the target in a request: the version and the `host` line. */
+  /** The text after the target in a request: the version and the `host` line, without its end. */
   readonly lineEnd: string;
   /** Addresses without a lookup: the host itself if it is an address, both loopbacks for `localhost`; null: a lookup is needed. */
   readonly addresses: readonly string[] | null;
@@ -87,7 +87,7 @@ export function parseOrigin(text: string): Origin {
     hostname,
     port: url.port === "" ? (scheme === "https" ? 443 : 80) : Number(url.port),
     hostHeader: url.host,
-    lineEnd: ` HTTP/1.1\r\nhost: ${url.host}\r\n`,
+    lineEnd: ` HTTP/1.1\r\nhost: ${url.host}`,
     addresses: literalAddresses(hostname),
     nameKind: nameKind(hostname),
   };

@@ -8,13 +8,13 @@ export type ProxyWay = ReturnType<typeof proxyWay>;
 /** The requests to a proxy for an origin, made once for all calls. */
 export function proxyWay(proxy: EgressProxy, origin: Origin) {
   const host = origin.hostname.includes(":") ? `[${origin.hostname}]` : origin.hostname;
-  const authorization = proxy.authorization === null ? "" : `proxy-authorization: ${proxy.authorization.reveal()}\r\n`;
+  const authorization = proxy.authorization === null ? "" : `\r\nproxy-authorization: ${proxy.authorization.reveal()}`;
   const authority = `${host}:${origin.port}`;
   const secure = origin.scheme === "https";
   return Object.freeze({
     proxy,
     /** The `CONNECT` request; null: each request has the whole URL as its target. */
-    connect: secure ? `CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n${authorization}\r\n` : null,
+    connect: secure ? `CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}${authorization}\r\n\r\n` : null,
     /** Goes before the path of each request. */
     targetPrefix: secure ? "" : `http://${origin.hostHeader}`,
     authorization: secure ? "" : authorization,

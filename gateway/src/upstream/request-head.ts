@@ -36,8 +36,8 @@ export function requestHead(
   if (way === null) head.push(target, origin.lineEnd);
   else head.push(way.targetPrefix, target, origin.lineEnd, way.authorization);
   for (const name in headers) lines.add(head, name, headers[name] ?? "");
-  if (bodyBytes !== null || bodyMethods.has(method)) head.push("content-length: ", String(bodyBytes ?? 0), "\r\n");
-  head.push("accept-encoding: identity\r\nconnection: keep-alive\r\n\r\n");
+  if (bodyBytes !== null || bodyMethods.has(method)) head.push("\r\ncontent-length: ", String(bodyBytes ?? 0));
+  head.push("\r\naccept-encoding: identity\r\nconnection: keep-alive\r\n\r\n");
   return head;
 }
 

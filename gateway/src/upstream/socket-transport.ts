@@ -205,7 +205,7 @@ class SocketCall implements ConnectionUser {
   }
 
   onHead(head: ResponseHead): void {
-    const { status, headers } = head;
+    const { status, headers, framing } = head;
     const { way } = this.#route;
     // Only a proxy answers 407; it forwarded nothing.
     if (status === 407 && way !== null && way.connect === null) {
@@ -215,8 +215,7 @@ class SocketCall implements ConnectionUser {
     this.#target.answeredMs = this.#transport.clock.monotonic();
     this.#streamed?.answered();
     this.#exchange.pause();
-    const length = headers.first("content-length");
-    this.#body = new PushedBody(this.#exchange, this, length === null ? -1 : Number(length));
+    this.#body = new PushedBody(this.#exchange, this, framing.kind === "length" ? framing.bytes : -1);
     this.#answer = { status, headers, body: this.#body };
   }
 
