@@ -1,6 +1,6 @@
 import { bounds, type Failure } from "#core/index.ts";
 import { unsupportedReply } from "../errors/upstream-errors.ts";
-import { decodeText, emptyBytes } from "../json/bytes.ts";
+import { asBuffer, decodeText, emptyBytes } from "../json/bytes.ts";
 import { COLON } from "../json/cursor.ts";
 
 const LF = 0x0a;
@@ -226,12 +226,22 @@ function lineEndLength(bytes: Uint8Array, at: number): number {
 /** The data of an event as text; empty for a comment. */
 export function eventData(bytes: Uint8Array, start: number, end: number): string {
   if (end - start > largeEventBytes) return dataDecoder.decode(eventLines(bytes, start, end).data);
-  const text = decodeText(bytes.subarray(start, end));
-  const lines: string[] = [];
-  for (const line of text.split(/\r\n|\n|\r/)) {
-    if (line.startsWith("data:")) lines.push(line.charCodeAt(5) === 0x20 ? line.slice(6) : line.slice(5));
+  const buffer = asBuffer(bytes) as Buffer & Utf8Buffer;
+  let text: string | null = null;
+  for (let at = skipByteOrderMark(bytes, start); at < end; ) {
+    const stop = endOfLine(bytes, at, end);
+    if (isField(bytes, at, dataField)) {
+      const line = buffer.utf8Slice(valueStart(bytes, at + dataField.length), stop);
+      text = text === null ? line : `${text}\n${line}`;
+    }
+    at = stop + 1;
   }
-  return lines.join("\n");
+  return text ?? "";
+}
+
+/** A method of the runtime's Buffer that its types lack. It decodes a range without a view of it. */
+interface Utf8Buffer {
+  utf8Slice(from: number, to: number): string;
 }
 
 /** An event from its first field, or null without data. Comments and a byte order mark may precede it (HTML standard, 9.2.5). */

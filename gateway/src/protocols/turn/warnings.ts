@@ -22,9 +22,9 @@ export function warnOfUnsentMembers(
 }
 
 function unreadMembers(object: JsonObject, read: ReadonlySet<string>, isEmpty: typeof isEmptyValue): string[] {
-  return Object.keys(object)
-    .filter((name) => !read.has(name) && !isEmpty(object[name]))
-    .map(quotableName);
+  const unread: string[] = [];
+  for (const name in object) if (!read.has(name) && !isEmpty(object[name])) unread.push(quotableName(name));
+  return unread;
 }
 
 export function isAbsent(value: unknown): boolean {

@@ -157,9 +157,9 @@ export class TranslatedTap extends OuterTap<StreamTap> implements StreamTap {
     if (this.#text === "") return emptyBytes;
     const text = this.#text;
     this.#text = "";
-    const [first = emptyBytes, ...more] = this.#media.write(text);
-    this.#more = more;
-    return first;
+    const pieces = this.#media.write(text);
+    if (pieces.length > 1) this.#more = pieces.slice(1);
+    return pieces[0] ?? emptyBytes;
   }
 }
 
