@@ -19,6 +19,17 @@ export function outboundRequest(
 ): OutboundRequest {
   const allowPrivateNetwork = mayReachPrivate(provider, url);
   const network = networkOf(provider);
-  const clocks = { connectMs, headersMs, totalMs };
-  return { method, url, headers, body, ...clocks, allowPrivateNetwork, ownConnection, network, beforeSending };
+  return {
+    method,
+    url,
+    headers,
+    body,
+    connectMs,
+    headersMs,
+    totalMs,
+    allowPrivateNetwork,
+    ownConnection,
+    network,
+    beforeSending,
+  };
 }

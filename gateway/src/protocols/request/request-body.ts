@@ -1,4 +1,5 @@
 import type { RequestFields } from "@sluice/contract/words";
+import { BoundedMap } from "#core/index.ts";
 import type { RequestFacts } from "../dialect.ts";
 import type { Edit } from "../json/bytes.ts";
 import { LOWER_N, type LongStrings, OPEN_OBJECT, type Span } from "../json/cursor.ts";
@@ -127,8 +128,21 @@ export function modelEdit(
   upstreamModel: string,
 ): readonly Edit[] {
   if (modelSpan !== null) {
-    return upstreamModel === model ? [] : [{ ...modelSpan, text: JSON.stringify(upstreamModel) }];
+    const { start, end } = modelSpan;
+    return upstreamModel === model ? [] : [{ start, end, text: quoted(upstreamModel) }];
   }
   const open = body.indexOf(OPEN_OBJECT) + 1;
-  return [{ start: open, end: open, text: `"model":${JSON.stringify(upstreamModel)},` }];
+  return [{ start: open, end: open, text: `"model":${quoted(upstreamModel)},` }];
 }
+
+/** The JSON of a model's name; most requests name the same few. */
+function quoted(model: string): string {
+  const cached = quotedModels.get(model);
+  if (cached !== undefined) return cached;
+  const text = JSON.stringify(model);
+  quotedModels.set(model, text);
+  return text;
+}
+
+const quotedModelsMax = 1_000;
+const quotedModels = new BoundedMap<string, string>(quotedModelsMax);
