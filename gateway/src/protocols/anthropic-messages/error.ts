@@ -27,14 +27,35 @@ export const anthropicMessages: Dialect = {
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
   /** The reset is an RFC 3339 time. */
   addLimitHeaders(out, unit, { limit, used, freeInMs }, now) {
-    const name = `anthropic-ratelimit-${unit}`;
+    const names = limitHeaders[unit];
     // Rounded up so that a caller who waits is not refused again.
     const resetSeconds = Math.ceil((now + Math.ceil(freeInMs)) / 1_000);
-    out[`${name}-limit`] = String(limit);
-    out[`${name}-remaining`] = String(Math.max(0, limit - used));
-    out[`${name}-reset`] = new Date(resetSeconds * 1_000).toISOString().replace(".000Z", "Z");
+    out[names.limit] = String(limit);
+    out[names.remaining] = String(Math.max(0, limit - used));
+    out[names.reset] = names.resetText(resetSeconds);
   },
 };
+
+const limitHeaders = { requests: limitHeadersOf("requests"), tokens: limitHeadersOf("tokens") } as const;
+
+function limitHeadersOf(unit: string) {
+  const name = `anthropic-ratelimit-${unit}`;
+  let lastSeconds = 0;
+  let lastText = "";
+  return {
+    limit: `${name}-limit`,
+    remaining: `${name}-remaining`,
+    reset: `${name}-reset`,
+    /** Calls of one second mostly have the same reset. */
+    resetText(seconds: number): string {
+      if (seconds !== lastSeconds) {
+        lastSeconds = seconds;
+        lastText = new Date(seconds * 1_000).toISOString().replace(".000Z", "Z");
+      }
+      return lastText;
+    },
+  };
+}
 
 /** For callers that speak Amazon Bedrock's InvokeModel. Errors within streams become exceptions of its framing. */
 export const bedrockMessages: Dialect = {

@@ -91,9 +91,20 @@ export function addOpenaiLimitHeaders(
   out[names.reset] = duration(freeInMs);
 }
 
-/** `12ms`, `1s`, `6m0s`. */
+/** `12ms`, `1s`, `6m0s`. Mostly the same string for equal durations, so that the line of the header is found at once. */
 function duration(ms: number): string {
-  if (ms < 1_000) return `${Math.ceil(ms)}ms`;
   const seconds = Math.ceil(ms / 1_000);
+  const slot = ms < 1_000 ? Math.ceil(ms) : 1_000 + seconds;
+  if (slot >= durations.length) return durationText(ms, seconds);
+  const text = durations[slot] ?? durationText(ms, seconds);
+  durations[slot] = text;
+  return text;
+}
+
+/** Up to a minute, the window of rates. */
+const durations = new Array<string | undefined>(1_064).fill(undefined);
+
+function durationText(ms: number, seconds: number): string {
+  if (ms < 1_000) return `${Math.ceil(ms)}ms`;
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }
