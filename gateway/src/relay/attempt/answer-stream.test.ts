@@ -68,7 +68,7 @@ function fixture({ settles = true, drains = false } = {}) {
       },
     },
     tally: { end: () => void ends.push("over") },
-    answer: { status: 200, headers: new Headers(), body },
+    answer: { status: 200, body },
     tap,
     waiting,
     pending: null,

@@ -13,7 +13,8 @@ export interface AnswerStreamOptions {
   readonly entry: Pick<AttemptEntry, "progress" | "finish" | "breakOff" | "redactor">;
   /** Ended once, after the entry. */
   readonly tally: { end(): void };
-  readonly answer: OutboundAnswer;
+  /** Without its headers, to free their memory. */
+  readonly answer: Pick<OutboundAnswer, "status" | "body">;
   readonly tap: StreamTap;
   /** Pieces that came before the stream began. */
   readonly waiting: PieceQueue;

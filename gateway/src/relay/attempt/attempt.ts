@@ -185,8 +185,13 @@ class ModelAttempt extends RunningAttempt {
         if (this.match.lane.framing === "aws-event-stream") headers["content-type"] = streamType;
         return headers;
       },
-      inStream: (failure) => (this.#translator === null ? this.#inStream(failure) : failure),
+      inStream: this.#streamFailures(),
     });
+  }
+
+  /** A method, so that an open stream does not hold the variables of `#passStream`. */
+  #streamFailures(): (failure: Failure) => Failure {
+    return (failure) => (this.#translator === null ? this.#inStream(failure) : failure);
   }
 
   async #tapOf({ headers }: OutboundAnswer): Promise<StreamTap> {

@@ -44,7 +44,7 @@ export async function openStream(
   const { tap, inStream } = options;
   const { provider } = selection.deployment;
   const { idleMs } = provider.timeouts;
-  const { status } = answer;
+  const { status, body } = answer;
   const place = dependencies.memory.open(call.principal, "event");
   try {
     entry.money.stream = tap;
@@ -59,7 +59,8 @@ export async function openStream(
     }
     passAtOnce(headers);
     const stream = new AnswerStream({
-      ...{ dependencies, call, entry, tally, answer, tap, ...start, place, idleMs, inStream },
+      ...{ dependencies, call, entry, tally, tap, ...start, place, idleMs, inStream },
+      answer: { status, body },
       drains: drains(call, provider),
     });
     return { status, headers, body: stream.open() };

@@ -87,7 +87,8 @@ async function forward(
     if (isEventStreamType(headers["content-type"])) {
       passAtOnce(headers);
       const stream = new AnswerStream({
-        ...{ dependencies, call, answer, idleMs },
+        ...{ dependencies, call, idleMs },
+        answer: { status, body: answer.body },
         entry: { progress: () => null, finish() {}, breakOff() {}, redactor },
         tally: { end },
         tap: protocol.wire.tapStream(false),
