@@ -91,9 +91,19 @@ export class RecentUsage {
   }
 }
 
-interface RecentCost {
-  readonly args: readonly string[];
+/** The cost of an attempt in one budget. `attempt`: its name in the scripts. */
+export interface BudgetCost {
+  readonly key: string;
+  readonly periodStart: number;
+  readonly attempt: string;
+  readonly amount: number;
+  /** When it was settled. */
   readonly atMs: number;
+}
+
+/** Arguments of the script `spend`, without the age. */
+export function spendArgs({ key, periodStart, attempt, amount }: BudgetCost): readonly string[] {
+  return [key, String(periodStart), attempt, String(amount)];
 }
 
 /**
@@ -101,11 +111,11 @@ interface RecentCost {
  * of the ledger would miss them. Times are monotonic milliseconds.
  */
 export class RecentCosts {
-  #costs: RecentCost[] = [];
+  #costs: BudgetCost[] = [];
 
-  note(args: readonly string[], atMs: number): void {
+  note(cost: BudgetCost): void {
     if (this.#costs.length >= bounds.redisOutboxMax) this.#costs = this.#costs.slice(bounds.redisOutboxMax / 2);
-    this.#costs.push({ args, atMs });
+    this.#costs.push(cost);
   }
 
   forgetUntil(atMs: number): void {
@@ -115,6 +125,6 @@ export class RecentCosts {
 
   /** Arguments of the script `spend`. */
   argsAt(nowMs: number): readonly (readonly string[])[] {
-    return this.#costs.map(({ args, atMs }) => [...args, String(Math.max(0, Math.round(nowMs - atMs)))]);
+    return this.#costs.map((cost) => [...spendArgs(cost), String(Math.max(0, Math.round(nowMs - cost.atMs)))]);
   }
 }

@@ -18,7 +18,7 @@ import { settledAmount } from "../tally.ts";
 import { Membership } from "./membership.ts";
 import type { RedisCounterOptions } from "./options.ts";
 import { earliest, Outbox } from "./outbox.ts";
-import { RecentCosts, RecentUsage } from "./recent-usage.ts";
+import { type BudgetCost, RecentCosts, RecentUsage, spendArgs } from "./recent-usage.ts";
 import {
   claimArgs,
   LiveReservations,
@@ -342,16 +342,16 @@ export class RedisCounter implements Counter {
    * next share message.
    */
   spend(key: string, periodStart: number, cost: AttemptCost): boolean | Promise<boolean> {
-    const args = [key, String(periodStart), attemptName(cost), String(cost.amount)];
-    this.#recentCosts.note(args, this.#clock.monotonic());
-    if (this.#live.holdMoneyOf(key, periodStart)) return this.#spend(args);
-    const named = { attemptId: attemptName(cost), amount: cost.amount };
-    return this.#shares?.spend(key, periodStart, named) === true || this.#spend(args);
+    const { amount } = cost;
+    const spent = { key, periodStart, attempt: attemptName(cost), amount, atMs: this.#clock.monotonic() };
+    this.#recentCosts.note(spent);
+    if (this.#live.holdMoneyOf(key, periodStart)) return this.#spend(spent);
+    return this.#shares?.spend(spent) === true || this.#spend(spent);
   }
 
-  async #spend(args: readonly string[]): Promise<boolean> {
+  async #spend(cost: BudgetCost): Promise<boolean> {
     try {
-      const [counted] = await this.#outbox.send("spend", args, this.isUp);
+      const [counted] = await this.#outbox.send("spend", spendArgs(cost), this.isUp);
       return counted === 1;
     } catch (error) {
       this.#logFull(error);

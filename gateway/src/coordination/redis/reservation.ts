@@ -123,7 +123,7 @@ export class LiveReservations {
   }
 
   holdMoneyOf(key: string, periodStart: number): boolean {
-    return this.#budgets.has(nameOf(key, periodStart));
+    return this.#budgets.size > 0 && this.#budgets.has(nameOf(key, periodStart));
   }
 
   #count({ claims }: SharedReservation, by: number): void {

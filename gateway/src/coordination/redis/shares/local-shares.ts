@@ -1,8 +1,9 @@
 import { bounds } from "#core/index.ts";
-import type { AttemptCost, Claim, ClaimState, Clock } from "#ports/index.ts";
+import type { Claim, ClaimState, Clock } from "#ports/index.ts";
 import { settledAmount } from "../../tally.ts";
 import type { Membership } from "../membership.ts";
 import type { ShareOptions } from "../options.ts";
+import type { BudgetCost } from "../recent-usage.ts";
 import { claimCodes } from "../reservation.ts";
 import { LeasedReservation, Share, type ShareAllocation } from "./share.ts";
 import { ShareSync } from "./share-sync.ts";
@@ -31,6 +32,12 @@ export class LocalShares {
   readonly #options: Required<ShareOptions>;
   readonly #sync: ShareSync;
   readonly #shares = new Map<string, Share>();
+  /** The latest share of each key, found without building its name. */
+  readonly #latest: Readonly<Record<Claim["kind"], Map<string, Share>>> = {
+    window: new Map(),
+    gauge: new Map(),
+    budget: new Map(),
+  };
   #sweep: Iterator<Share> = this.#shares.values();
   #outstanding = 0;
 
@@ -80,7 +87,8 @@ export class LocalShares {
       if (share === null) return null;
       shares.push(share);
     }
-    for (const [index, share] of shares.entries()) {
+    for (let index = 0; index < shares.length; index++) {
+      const share = shares[index] as Share;
       share.recordDemand(minimumAmount(claims[index] as Claim), atMs);
       this.#sync.track(share);
     }
@@ -95,7 +103,8 @@ export class LocalShares {
       return null;
     const takings: ShareAllocation[] = [];
     let held = Number.POSITIVE_INFINITY;
-    for (const [index, share] of shares.entries()) {
+    for (let index = 0; index < shares.length; index++) {
+      const share = shares[index] as Share;
       const claim = claims[index] as Claim;
       const taking = share.take(claim, atMs);
       if (taking === null) {
@@ -133,29 +142,27 @@ export class LocalShares {
   }
 
   /** False: this process has no share of the budget to report the cost with. */
-  spend(key: string, periodStart: number, cost: AttemptCost): boolean {
-    const share = this.#shares.get(budgetName(key, periodStart));
-    if (share === undefined || share.isEmpty || !share.spend({ ...cost, atMs: this.#clock.monotonic() })) {
-      return false;
-    }
+  spend(cost: BudgetCost): boolean {
+    const share = this.#get("budget", cost.key, cost.periodStart);
+    if (share === undefined || share.isEmpty || !share.spend(cost)) return false;
     this.#sync.track(share);
     return true;
   }
 
   /** Without a request to Redis; null: unknown, or too old. */
   recentState(claim: Claim): ClaimState | null {
-    const share = this.#shares.get(tallyName(claim));
+    const share = this.#shareOf(claim);
     const atMs = this.#clock.monotonic();
     return share?.recentState(claim, atMs, share.idle > 0 ? bounds.redisLeaseMs : shareStateMs) ?? null;
   }
 
   idleOf(claim: Claim): number {
-    return Math.max(0, this.#shares.get(tallyName(claim))?.idle ?? 0);
+    return Math.max(0, this.#shareOf(claim)?.idle ?? 0);
   }
 
   /** Records the state that Redis reported, and returns it without what is idle here. */
   recordState(claim: Claim, { used, freeInMs, held }: ClaimState): ClaimState {
-    const share = this.#shares.get(tallyName(claim));
+    const share = this.#shareOf(claim);
     if (share === undefined) return { used, limit: claim.limit, freeInMs, ...(held === undefined ? {} : { held }) };
     const atMs = this.#clock.monotonic();
     share.recordState(used, freeInMs, held ?? 0, atMs);
@@ -168,7 +175,7 @@ export class LocalShares {
   async returnIdleFor(claims: readonly Claim[]): Promise<void> {
     let isIdle = false;
     for (const claim of claims) {
-      const share = this.#shares.get(tallyName(claim));
+      const share = this.#shareOf(claim);
       if (share === undefined || share.idle <= 0 || share.idle >= claim.amount) continue;
       share.returnIdle();
       isIdle = true;
@@ -206,15 +213,25 @@ export class LocalShares {
     this.#sync.close();
   }
 
+  #shareOf({ kind, key, periodStart }: Claim): Share | undefined {
+    return this.#get(kind, key, periodStart);
+  }
+
+  #get(kind: Claim["kind"], key: string, periodStart: number): Share | undefined {
+    const latest = this.#latest[kind].get(key);
+    if (latest !== undefined && (kind !== "budget" || latest.claim.periodStart === periodStart)) return latest;
+    return kind === "budget" ? this.#shares.get(budgetName(key, periodStart)) : undefined;
+  }
+
   #find(claim: Claim, atMs: number): Share | null {
-    const name = tallyName(claim);
-    const known = this.#shares.get(name);
+    const known = this.#shareOf(claim);
     if (known !== undefined) return known;
     this.#evictIdle(2, atMs, shareIdleMs);
     if (this.#shares.size >= bounds.sharesMax) this.#evictIdle(64, atMs, 0);
     if (this.#shares.size >= bounds.sharesMax) return null;
-    const share = new Share(name, claim, atMs);
-    this.#shares.set(name, share);
+    const share = new Share(tallyName(claim), claim, atMs);
+    this.#shares.set(share.name, share);
+    this.#latest[claim.kind].set(claim.key, share);
     return share;
   }
 
@@ -228,6 +245,8 @@ export class LocalShares {
       const share = next.value;
       if (share.isEmpty && atMs - share.usedMs > idleMs) {
         this.#shares.delete(share.name);
+        const latest = this.#latest[share.claim.kind];
+        if (latest.get(share.claim.key) === share) latest.delete(share.claim.key);
         this.#sync.untrack(share);
       }
     }

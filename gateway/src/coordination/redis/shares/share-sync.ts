@@ -236,8 +236,8 @@ function shareMessageArgs(
     String(costs.length),
     ...parts.flatMap(({ lastMs, unsent }) => [String(Math.max(0, Math.floor(atMs - lastMs))), String(unsent)]),
     ...corrections.flatMap(([{ serverPart }, amount]) => [`@${serverPart}`, String(amount)]),
-    ...costs.flatMap(({ attemptId, amount, atMs: settledMs }) => [
-      attemptId,
+    ...costs.flatMap(({ attempt, amount, atMs: settledMs }) => [
+      attempt,
       String(amount),
       String(Math.max(0, Math.round(atMs - settledMs))),
     ]),

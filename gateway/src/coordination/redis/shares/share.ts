@@ -1,5 +1,6 @@
 import { bounds } from "#core/index.ts";
-import type { AttemptCost, Claim, ClaimState, Reserved } from "#ports/index.ts";
+import type { Claim, ClaimState, Reserved } from "#ports/index.ts";
+import type { BudgetCost } from "../recent-usage.ts";
 import type { SharedReservation } from "../reservation.ts";
 import { type UsageSlice, WindowUsage } from "./window-usage.ts";
 
@@ -13,11 +14,6 @@ interface TallyState {
   readonly used: number;
   readonly freeInMs: number;
   readonly held: number;
-  readonly atMs: number;
-}
-
-export interface ShareCost extends AttemptCost {
-  /** When it was settled. */
   readonly atMs: number;
 }
 
@@ -35,7 +31,7 @@ export interface ShareMessage {
   readonly seq: number;
   readonly parts: readonly UsageSlice[];
   readonly corrections: readonly (readonly [UsageSlice, number])[];
-  readonly costs: readonly ShareCost[];
+  readonly costs: readonly BudgetCost[];
   readonly give: number;
   readonly want: number;
   /** The amount that Redis holds for the share after this message, if it grants nothing. */
@@ -69,7 +65,7 @@ export class Share {
   #heldOnServer = 0;
   #returned = 0;
   #returnedInFlight = 0;
-  #costs: ShareCost[] = [];
+  #costs: BudgetCost[] = [];
   /** Costs of calls that have not released their hold yet; deducted when they do. */
   #costsOfRunning = 0;
   #seq = 0;
@@ -164,7 +160,7 @@ export class Share {
   }
 
   /** Records a cost to report, which is deducted from the call's hold when that ends. Returns false if the list is full. */
-  spend(cost: ShareCost): boolean {
+  spend(cost: BudgetCost): boolean {
     if (this.#costs.length >= shareCostsMax) return false;
     this.#costs.push(cost);
     this.#costsOfRunning = Math.min(this.#costsOfRunning + cost.amount, this.active);
