@@ -28,7 +28,8 @@ interface Slice {
   lastMs: number;
   /** When the entries of these calls were found in the ledger; null: not yet. */
   storedMs: number | null;
-  readonly uses: Map<string, Use>;
+  /** By key: one for each window and second of admission, the latest last. */
+  readonly uses: Map<string, Use[]>;
 }
 
 /**
@@ -41,7 +42,8 @@ export class RecentUsage {
   /** `actual[i]`: usage of claim i; missing: as reserved. */
   record({ ended, claims, takenMs }: EndedReservation, actual: readonly number[], atMs: number): void {
     if (ended) return;
-    for (const [index, { kind, key, windowMs, amount }] of claims.entries()) {
+    for (let index = 0; index < claims.length; index++) {
+      const { kind, key, windowMs, amount } = claims[index] as Claim;
       if (kind !== "window") continue;
       const used = Math.round(settledAmount(actual, index, amount));
       // Use beyond the reservation counts from the end of the call.
@@ -62,7 +64,7 @@ export class RecentUsage {
     this.#forget(atMs);
     return this.#slices
       .filter(({ storedMs }) => storedMs === null || storedMs >= readMs)
-      .flatMap(({ uses }) => [...uses.values()])
+      .flatMap(({ uses }) => [...uses.values()].flat())
       .map(({ key, amount, takenMs, windowMs }) => seedArgs(key, amount, atMs - takenMs, windowMs));
   }
 
@@ -75,14 +77,14 @@ export class RecentUsage {
       this.#slices.push(slice);
     }
     slice.lastMs = atMs;
-    const name = `${Math.floor(takenMs / 1_000)} ${windowMs} ${key}`;
-    const use = slice.uses.get(name);
-    if (use === undefined) {
-      slice.uses.set(name, { key, windowMs, takenMs, amount });
-      return;
-    }
-    use.amount += amount;
-    use.takenMs = Math.max(use.takenMs, takenMs);
+    const uses = slice.uses.get(key);
+    const second = Math.floor(takenMs / 1_000);
+    const use = uses?.findLast((one) => one.windowMs === windowMs && Math.floor(one.takenMs / 1_000) === second);
+    if (use !== undefined) {
+      use.amount += amount;
+      use.takenMs = Math.max(use.takenMs, takenMs);
+    } else if (uses !== undefined) uses.push({ key, windowMs, takenMs, amount });
+    else slice.uses.set(key, [{ key, windowMs, takenMs, amount }]);
   }
 
   #forget(atMs: number): void {

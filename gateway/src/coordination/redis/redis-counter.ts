@@ -181,14 +181,11 @@ export class RedisCounter implements Counter {
   }
 
   /** Synchronous when local shares suffice. */
-  reserve(
-    claims: readonly Claim[],
-    id: string = this.#ids.next("rsv_"),
-    isCall = false,
-  ): Reserved | Promise<Reserved | Refused> {
+  reserve(claims: readonly Claim[], id: string | null = null, isCall = false): Reserved | Promise<Reserved | Refused> {
     const shares = isCall ? (this.#shares?.sharesOf(claims) ?? null) : null;
     const leased = shares === null ? null : (this.#shares?.take(claims, shares) ?? null);
-    return leased ?? this.#reserve({ id, claims, outlivesProcess: false }, shares !== null);
+    if (leased !== null) return leased;
+    return this.#reserve({ id: id ?? this.#ids.next("rsv_"), claims, outlivesProcess: false }, shares !== null);
   }
 
   recentState(claim: Claim): ClaimState | null {
