@@ -128,7 +128,9 @@ export class Attempt {
     entry.upstreamMs = durationOrNull(end.upstreamMs);
     entry.overheadMs = durationOrNull(end.overheadMs);
     entry.upstreamId = end.upstreamId;
-    Object.assign(entry, this.#charged(end, entry.usage));
+    const charged = this.#charged(end, entry.usage);
+    // `Object.assign` takes two to three times as long.
+    for (const member in charged) (entry as Record<string, unknown>)[member] = charged[member as keyof Settled];
     entry.counted = undefined;
     if (end.warnings != null) entry.warnings = end.warnings;
     if (end.objects !== undefined) entry.objects = end.objects;
