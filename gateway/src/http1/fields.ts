@@ -79,10 +79,11 @@ export class Fields implements HeaderReader {
   }
 
   forEach(take: (value: string, name: string) => void): void {
-    for (let index = 0; index < this.#names.length; index++) {
-      const name = this.#names[index] ?? "";
-      if (this.#find(name, 0) < index) continue;
-      take(this.#find(name, index + 1) < 0 ? this.#value(index) : (this.get(name) ?? ""), name);
+    const names = this.#names;
+    for (let index = 0; index < names.length; index++) {
+      const name = names[index] ?? "";
+      if (names.indexOf(name) < index) continue;
+      take(names.indexOf(name, index + 1) < 0 ? this.#value(index) : (this.get(name) ?? ""), name);
     }
   }
 
