@@ -13,7 +13,8 @@ import { ProcessTime } from "./process-time.ts";
 
 /**
  * Runs a batch of many rows, after a small one that warms up the code. Prints, for each phase, the gateway's processor time, the longest
- * turn of its event loop in processor time, and its memory. Fails unless results, ledger and budget equal what the upstream or the vendor executed.
+ * turn of its event loop in processor time, and its memory. Fails unless results, ledger and budget equal what the upstream or the vendor
+ * executed.
  *
  *     bun bench/src/batches.ts [--rows 50000] [--bytes 1000] [--vendor openai|anthropic] [--cancel] [--postgres postgres://…]
  *

@@ -14,8 +14,8 @@ interface LastLine {
 }
 
 /**
- * Writes lines of fields, each after the end of the line before it, so that a head has fewer parts. Most heads repeat the names of the one before in the same order, and many of its values: the last line of
- * each name is cached, and a name is checked once.
+ * Writes lines of fields, each after the end of the line before it, so that a head has fewer parts. Most heads repeat the names of the
+ * one before in the same order, and many of its values: the last line of each name is cached, and a name is checked once.
  */
 export class FieldLines {
   readonly #isOwn: (name: string) => boolean;

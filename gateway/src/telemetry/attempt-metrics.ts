@@ -10,15 +10,11 @@ const overheadBuckets = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01
 export function registerAttemptMetrics(registry: Registry) {
   const overhead = registry.histogram("sluice_overhead_seconds", overheadBuckets)({});
   const pairs = new Series(bounds.metricPairsMax, pairMaker(registry));
-  /** By provider, so that counting joins no texts. */
-  const models = new Series(bounds.metricPairsMax, (provider: string) => {
-    return new Series(bounds.metricPairsMax, (model: string) => pairs.of(`${provider}\n${model}`));
-  });
 
   return (entry: LedgerEntry, fault?: AttemptFault | null): void => {
     const { provider, model, outcome, errorCode, usage } = entry;
     // Without a provider no deployment was chosen, and the model may be any text of the caller.
-    const pair = provider === "" ? pairs.of("none") : models.of(provider).of(model);
+    const pair = pairs.of(provider === "" ? "none" : `${provider}\n${model}`);
     const outcomes = errorCode === null ? outcome : `${outcome}\n${errorCode}\n${causeOf(entry, fault)}`;
     // The usage of another model is charged, but is no attempt.
     if (entry.calls !== 0) pair.outcomes.of(outcomes).count++;

@@ -40,7 +40,7 @@ const limitHeaders = { requests: limitHeadersOf("requests"), tokens: limitHeader
 
 function limitHeadersOf(unit: string) {
   const name = `anthropic-ratelimit-${unit}`;
-  let lastSeconds = 0;
+  let lastSeconds = -1;
   let lastText = "";
   return {
     limit: `${name}-limit`,
